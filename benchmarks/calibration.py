@@ -33,7 +33,7 @@ from graphmem.parsing.discovery import discover
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import languages
-from graphmem.resolution.layout import is_layout_file, read_layout
+from graphmem.resolution.interfaces.layout import is_layout_file, read_layout
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import RULES
 

@@ -34,7 +34,7 @@ from calibration import wilson
 from graphmem.parsing.discovery import FoundFile, discover
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.extract import extract
-from graphmem.resolution.layout import is_layout_file, read_layout
+from graphmem.resolution.interfaces.layout import is_layout_file, read_layout
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import RULES
 

@@ -23,7 +23,7 @@ import report
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("parsing", "resolution")
-TAGGED = ("parsing/facts.py", "resolution/types.py")  # the modules that define tags
+TAGGED = ("parsing/facts.py", "resolution/values/types.py")  # the modules that define tags
 
 
 class Mutation(NamedTuple):

@@ -18,7 +18,7 @@ import report
 from calibration import call_edges
 
 from graphmem.parsing.extract import extract
-from graphmem.resolution.symbol import CLASS_KINDS
+from graphmem.resolution.values.symbol import CLASS_KINDS
 
 HEAD = ("category", "programs", "exact", "complete", "sound")
 Calls = set[tuple[str, str]]

@@ -23,9 +23,9 @@ from graphmem.model import HandlesRow, stable_id
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.language import languages
 from graphmem.projection.graph_edges import kind_mask
-from graphmem.resolution.layout import Layout
+from graphmem.resolution.files.shelf import Shelf
+from graphmem.resolution.interfaces.layout import Layout
 from graphmem.resolution.resolver import FEW_GROUPS, Resolver
-from graphmem.resolution.shelf import Shelf
 from graphmem.runtime.heap import give_back
 
 if TYPE_CHECKING:

@@ -22,16 +22,16 @@ from graphmem.indexing.listener import Listener
 from graphmem.indexing.resolving_worker import BATCH, Batch, End, Job, Resolved, Start
 from graphmem.parsing.pool import default_workers
 from graphmem.parsing.worker import receive, send
+from graphmem.resolution.cache.solver import NOTHING
+from graphmem.resolution.files.shelf import BUDGET_BYTES
 from graphmem.resolution.resolver import Dependencies
-from graphmem.resolution.shelf import BUDGET_BYTES
-from graphmem.resolution.solver import NOTHING
 from graphmem.runtime import system
 from graphmem.runtime.free_memory import free_memory
 
 if TYPE_CHECKING:
     from graphmem.indexing.spill import Piece, Spill
     from graphmem.model import ExternalRow
-    from graphmem.resolution.solver import Members
+    from graphmem.resolution.cache.solver import Members
 
 MANY_FILES: Final = 400
 """With fewer files, starting the program takes longer than it saves."""

@@ -26,9 +26,9 @@ from graphmem.model import file_id
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.worker import receive, send
-from graphmem.resolution.layout import Layout
+from graphmem.resolution.files.shelf import Shelf
+from graphmem.resolution.interfaces.layout import Layout
 from graphmem.resolution.resolver import Resolver
-from graphmem.resolution.shelf import Shelf
 from graphmem.runtime import system
 
 if TYPE_CHECKING:

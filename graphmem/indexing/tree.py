@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.parsing.discovery import Discovery, FoundFile, discover, discover_some
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOptions
-from graphmem.resolution.layout import Layout, is_layout_file, read_layout
+from graphmem.resolution.interfaces.layout import Layout, is_layout_file, read_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import CALL
-from graphmem.resolution.frameworks import TEMPLATE
+from graphmem.resolution.framework_tables.frameworks import TEMPLATE
 from graphmem.resolution.scoped.rules import ScopedRules
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import FUNC, Type, join_all, one
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import FUNC, Type, join_all, one
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from graphmem.resolution.call_index import CallSite
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.call_index import CallSite
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 class JinjaRules(ScopedRules):

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphmem.errors import GrammarError
 from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPLE, UNKNOWN
-from graphmem.resolution.bindings import whole
-from graphmem.resolution.call import Call
-from graphmem.resolution.file_entry import Place
-from graphmem.resolution.language import Rules
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import items_or_itself, last_name
-from graphmem.resolution.types import (
+from graphmem.resolution.files.file_entry import Place
+from graphmem.resolution.interfaces.call import Call
+from graphmem.resolution.interfaces.language import Rules
+from graphmem.resolution.type_inference.bindings import whole
+from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import items_or_itself, last_name
+from graphmem.resolution.values.types import (
     BOX,
     CLASS,
     EMPTY,
@@ -49,8 +49,8 @@ from graphmem.resolution.types import (
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
     from graphmem.parsing.language import LanguageSpec
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 def resolution_table(spec: LanguageSpec, known: Set[str]) -> Mapping[str, Any]:

@@ -18,19 +18,19 @@ from graphmem.model import EdgeRow, SymbolRow
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import LanguageSpec, languages
 from graphmem.parsing.packing import collector_paused
-from graphmem.resolution.dependents import AnswersOf
+from graphmem.resolution.cache.dependents import AnswersOf
+from graphmem.resolution.cache.solver import Members
 from graphmem.resolution.edges.file import definitions_alone, resolve_file
 from graphmem.resolution.edges.rows import FileResolution
-from graphmem.resolution.evaluation import Evaluation
-from graphmem.resolution.fingerprint import Key
-from graphmem.resolution.hierarchy import Hierarchy
-from graphmem.resolution.language import Rules, rules_class, rules_of
-from graphmem.resolution.layout import Layout
-from graphmem.resolution.project import Project
-from graphmem.resolution.shelf import ReadFacts, Shelf
-from graphmem.resolution.solver import Members
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.files.fingerprint import Key
+from graphmem.resolution.files.project import Project
+from graphmem.resolution.files.shelf import ReadFacts, Shelf
+from graphmem.resolution.interfaces.language import Rules, rules_class, rules_of
+from graphmem.resolution.interfaces.layout import Layout
 from graphmem.resolution.symbol_rows import plain_rows, symbol_rows
+from graphmem.resolution.type_inference.evaluation import Evaluation
+from graphmem.resolution.type_inference.hierarchy import Hierarchy
+from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.runtime.faults import fault
 
 RECURSION_LIMIT: Final = 12_000

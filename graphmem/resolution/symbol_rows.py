@@ -13,9 +13,9 @@ from typing import Final
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, STRING, Definition, FileFacts, Term
 from graphmem.parsing.language import EntryPointRule, LanguageSpec, Written, any_of, language_spec
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 
 _NOTHING: Final = re.compile(r"(?!)")
 PATH_ARGUMENTS: Final = ("rule", "route", "path", "prefix", "pattern")  # names of arguments that contain the path of a route

@@ -43,9 +43,9 @@ PLACES = (
     "parsing/encoding.py",
     "parsing/ignore.py",
     "parsing/contracts",
-    "resolution/bindings.py",
-    "resolution/classes.py",
-    "resolution/names.py",
+    "resolution/type_inference/bindings.py",
+    "resolution/type_inference/classes.py",
+    "resolution/type_inference/names.py",
     "resolution/scoped",
     "resolution/edges",
 )

@@ -11,7 +11,7 @@ from graphmem.errors import DiskFullError
 from graphmem.indexing import kept_resolver
 from graphmem.indexing.inputs import Inputs, pack
 from graphmem.model import HandlesRow
-from graphmem.resolution import shelf
+from graphmem.resolution.files import shelf
 from graphmem.resolution.resolver import Dependencies, Resolver
 
 

@@ -14,9 +14,9 @@ from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.resolution import resolver as resolving
 from graphmem.resolution.ecmascript.configurations import MAX_EXTENDED
 from graphmem.resolution.ecmascript.modules import ModulePaths
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.layout import MAX_DEPTH, Layout, read_layout
-from graphmem.resolution.project import Project
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.files.project import Project
+from graphmem.resolution.interfaces.layout import MAX_DEPTH, Layout, read_layout
 
 DEEP = 500
 NESTED = {
@@ -228,7 +228,7 @@ def stage(request, monkeypatch):
     elif name == "describing its definitions":
         monkeypatch.setattr(resolving, "symbol_rows", _breaking(resolving.symbol_rows, _is_bad()))
     else:
-        from graphmem.resolution import input_contents
+        from graphmem.resolution.files import input_contents
 
         monkeypatch.setattr(input_contents, "Fingerprints", _breaking(input_contents.Fingerprints, _is_bad()))
     return name

@@ -28,8 +28,8 @@ from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.pool import parse_files
+from graphmem.resolution.cache.solver import Groups
 from graphmem.resolution.resolver import Resolver
-from graphmem.resolution.solver import Groups
 from graphmem.runtime.places import unpacked
 
 PROJECT = "tree"

@@ -31,7 +31,7 @@ from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path
 from graphmem.projection.graph import GraphView
 from graphmem.resolution.edges.rows import FileResolution
-from graphmem.resolution.layout import read_layout
+from graphmem.resolution.interfaces.layout import read_layout
 from graphmem.resolution.resolver import Resolver
 from graphmem.store.base import GraphTables
 

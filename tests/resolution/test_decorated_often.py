@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphmem.parsing.extract import extract
-from graphmem.resolution.call_sites import MAX_DECORATED
+from graphmem.resolution.files.call_sites import MAX_DECORATED
 from graphmem.resolution.resolver import Resolver
 
 DECORATORS = """\

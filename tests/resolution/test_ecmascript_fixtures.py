@@ -16,7 +16,7 @@ import pytest
 from graphmem.model import ENTRY_RULES
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path
-from graphmem.resolution.layout import read_layout
+from graphmem.resolution.interfaces.layout import read_layout
 from graphmem.resolution.resolver import Resolver
 
 FIXTURES = sorted((Path(__file__).parent / "ecmascript").glob("*.txt"))

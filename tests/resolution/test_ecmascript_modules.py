@@ -7,7 +7,7 @@ from typing import Any
 
 from graphmem.resolution.ecmascript.modules import ModulePaths, candidates
 from graphmem.resolution.ecmascript.specifiers import joined, package_of
-from graphmem.resolution.layout import read_layout
+from graphmem.resolution.interfaces.layout import read_layout
 
 
 def places(files: dict[str, Any], importer: str, specifier: str) -> list[str]:

@@ -11,8 +11,8 @@ from graphmem.model import ENTRY_RULES
 from graphmem.parsing.contracts.ends import ends_of
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path, languages
-from graphmem.resolution.frameworks import Frameworks, frameworks_of
-from graphmem.resolution.layout import Script, read_layout
+from graphmem.resolution.framework_tables.frameworks import Frameworks, frameworks_of
+from graphmem.resolution.interfaces.layout import Script, read_layout
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import RULES
 from graphmem.runtime.resources import data_root

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.parsing.language import languages
-from graphmem.resolution.symbol import CLASS_KINDS
+from graphmem.resolution.values.symbol import CLASS_KINDS
 
 FOLDER = Path(__file__).parent / "ledger"
 SHOWN = 0.3  # least confidence of an edge that impact shows

@@ -7,10 +7,10 @@ import random
 import pytest
 
 from graphmem.parsing.extract import extract
-from graphmem.resolution.call_sites import MAX_CALL_SITES, MAX_SAMPLED, CallSites, nearest
+from graphmem.resolution.files.call_sites import MAX_CALL_SITES, MAX_SAMPLED, CallSites, nearest
+from graphmem.resolution.files.shelf import Shelf
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT
-from graphmem.resolution.shelf import Shelf
 
 OTHERS = {f"aaa/m{number}.py": f"from aaa.base import handle\nhandle({number})\nhandle('a')\n" for number in range(MAX_CALL_SITES // 2 + 1)}
 OWN = {

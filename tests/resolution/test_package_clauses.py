@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path
-from graphmem.resolution.layout import read_layout
+from graphmem.resolution.interfaces.layout import read_layout
 from graphmem.resolution.resolver import Resolver
 
 CLAUSES = {

@@ -13,10 +13,10 @@ import starlette
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.extract import extract
 from graphmem.parsing.packing import pack, unpack_facts
-from graphmem.resolution import dependents
 from graphmem.resolution import resolver as resolver_module
+from graphmem.resolution.cache import dependents
+from graphmem.resolution.files.shelf import Shelf
 from graphmem.resolution.resolver import Resolver
-from graphmem.resolution.shelf import Shelf
 
 ROOT = Path(starlette.__file__).parent
 SOURCES = {f"starlette/{path.relative_to(ROOT).as_posix()}": path.read_text() for path in sorted(ROOT.rglob("*.py"))}

@@ -25,7 +25,7 @@ GIVES_ALTERNATIVES = {
 }
 
 ORDERED = """
-from graphmem.resolution.types import BOX, EXT, order
+from graphmem.resolution.values.types import BOX, EXT, order
 print(order((BOX, "list", (frozenset((EXT, "lib", name, None) for name in "abcdefgh"),), 1)))
 """
 

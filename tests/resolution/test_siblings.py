@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphmem.parsing.extract import extract
-from graphmem.resolution.ancestors import Ancestors
-from graphmem.resolution.classes import Classes
-from graphmem.resolution.language import rules_of
+from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.resolver import Resolver
-from graphmem.resolution.types import EMPTY, INST
+from graphmem.resolution.type_inference.ancestors import Ancestors
+from graphmem.resolution.type_inference.classes import Classes
+from graphmem.resolution.values.types import EMPTY, INST
 
 MIXIN = "class Mixin:\n    def go(self): return self.name\nclass Other:\n    name = 1\nclass Both(Mixin, Other): ...\n"
 

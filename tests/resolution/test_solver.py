@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.resolution import dependents
-from graphmem.resolution import solver as solver_module
-from graphmem.resolution.dependents import AnswersOf
-from graphmem.resolution.solver import Groups, Solver
-from graphmem.resolution.types import EMPTY
+from graphmem.resolution.cache import dependents
+from graphmem.resolution.cache import solver as solver_module
+from graphmem.resolution.cache.dependents import AnswersOf
+from graphmem.resolution.cache.solver import Groups, Solver
+from graphmem.resolution.values.types import EMPTY
 
 
 class Graph:

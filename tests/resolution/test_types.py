@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.resolution.types import EMPTY, EXTI, MAX_DEPTH, anonymous, box, depth, join, object_of, one, partial, tuple_of
+from graphmem.resolution.values.types import EMPTY, EXTI, MAX_DEPTH, anonymous, box, depth, join, object_of, one, partial, tuple_of
 
 NUMBER = one((EXTI, "builtins", "int", None))
 WRAPPERS = {

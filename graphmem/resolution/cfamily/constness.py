@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LITERAL, NAME, SELF
 from graphmem.parsing.languages.cfamily import POINTED
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import FUNC, ordered
+from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.types import FUNC, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
-    from graphmem.resolution.call_index import CallSite
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.call_index import CallSite
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 _CONST: Final = re.compile(r"\)\s*(?:(?:noexcept|override|final)\b\s*)*const\b[^()]*$")

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from graphmem.parsing.facts import STRING
 from graphmem.resolution.cfamily.fitness import declared_of, fit
 from graphmem.resolution.scoped.classes import CONSTRUCTOR
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import EXTI
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import EXTI
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Parameter, Reference, Term
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.symbol import Symbol
-    from graphmem.resolution.types import Type
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.values.symbol import Symbol
+    from graphmem.resolution.values.types import Type
 
 
 def conversions(inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterator[tuple[Symbol, int]]:

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, STRING
-from graphmem.resolution.fitness import CONVERTED, EXACT, IMPOSSIBLE
-from graphmem.resolution.names import is_type_parameter
-from graphmem.resolution.types import EXTI, INST, Type
+from graphmem.resolution.type_inference.names import is_type_parameter
+from graphmem.resolution.values.fitness import CONVERTED, EXACT, IMPOSSIBLE
+from graphmem.resolution.values.types import EXTI, INST, Type
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Term
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.values.symbol import Symbol
 
 TEXTS: Final = frozenset(["basic_string", "string", "string_view", "wstring"])
 """Classes of the library that hold text and take a pointer to characters."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.facts import CALL, NAME, NEW, NO_TERM, OPERATOR, SELF, STRING
 from graphmem.parsing.languages.cfamily import MACRO
-from graphmem.resolution.language import rules_of
+from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.scoped.classes import CONSTRUCTOR
-from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, Type, join_all, one, ordered
+from graphmem.resolution.values.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.types import CLASS, EMPTY, FUNC, INST, Type, join_all, one, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry, Place
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry, Place
+    from graphmem.resolution.interfaces.inference import Inference
 
 MAX_DEPTH: Final = 8
 """Most macros that are expanded inside one another."""

@@ -10,17 +10,17 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.resolution.bindings import whole
-from graphmem.resolution.file_entry import Place
+from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.scoped.names import is_class, is_private, stem
 from graphmem.resolution.scoped.rules import ScopedRules
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import CLASS, EMPTY, MODULE, NAMESPACE, Atom, Type, join, join_all, one, ordered
+from graphmem.resolution.type_inference.bindings import whole
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.types import CLASS, EMPTY, MODULE, NAMESPACE, Atom, Type, join, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 _WINDOWS: Final = re.compile(r"(?:^|[_/.-])(?:win|win32|win64|windows|mingw|msvc)(?=[_/.-])", re.IGNORECASE)
 ELSEWHERE: Final = "windows"

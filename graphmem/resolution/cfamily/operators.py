@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NO_TERM, OPERATOR, TermIndex
 from graphmem.parsing.languages.cfamily import CONDITION, MACRO, POINTED
-from graphmem.resolution.call import Argument
 from graphmem.resolution.cfamily.constness import of_constness, receiver_is_const
 from graphmem.resolution.cfamily.conversions import conversion
 from graphmem.resolution.cfamily.fitness import declared_of, fit
@@ -15,15 +14,16 @@ from graphmem.resolution.cfamily.macros import Expansion
 from graphmem.resolution.cfamily.names import CFamilyNames
 from graphmem.resolution.cfamily.pointers import is_pointer
 from graphmem.resolution.cfamily.written import declared_as
-from graphmem.resolution.fitness import CONVERTED, DERIVED, EXACT, IMPOSSIBLE
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import EMPTY, INST, Instance, Type, join_all
+from graphmem.resolution.interfaces.call import Argument
+from graphmem.resolution.values.fitness import CONVERTED, DERIVED, EXACT, IMPOSSIBLE
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import EMPTY, INST, Instance, Type, join_all
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Operator, Reference, Term
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 _LOGICAL: Final = frozenset(("&&", "||"))
 """Operators that convert both operands to true or false."""

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, OPERATOR
-from graphmem.resolution.file_entry import Place
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import CLASS, FUNC, INST, Type, ordered
+from graphmem.resolution.files.file_entry import Place
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import CLASS, FUNC, INST, Type, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> bool:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NEW, OPERATOR, STRING
 from graphmem.parsing.languages.cfamily import POINTED
-from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.cfamily.constness import fitting
 from graphmem.resolution.cfamily.conversions import conversions
 from graphmem.resolution.cfamily.fitness import TEXTS, declared_of, fit, fit_pointer, fit_value, is_number, written
 from graphmem.resolution.cfamily.names import is_for_windows
 from graphmem.resolution.cfamily.operators import CFamilyOperators
 from graphmem.resolution.cfamily.written import declared_as
-from graphmem.resolution.file_entry import Place
-from graphmem.resolution.fitness import EXACT
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import (
+from graphmem.resolution.files.call_index import CallSite
+from graphmem.resolution.files.file_entry import Place
+from graphmem.resolution.values.fitness import EXACT
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import (
     BOX,
     CLASS,
     EMPTY,
@@ -39,9 +39,9 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Reference, Term
-    from graphmem.resolution.call import Argument, Call
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Argument, Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 _SAME: Final = frozenset(("as_const", "cref", "forward", "move", "ref"))
 """Functions of the standard library that return their argument."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LITERAL, NAME, OPERATOR, SELF
 from graphmem.resolution.cfamily.fitness import is_number, written
-from graphmem.resolution.file_entry import Place
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import FUNC, INST, ordered
+from graphmem.resolution.files.file_entry import Place
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import FUNC, INST, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Operator
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 _ARITHMETIC: Final = frozenset(("%", "&", "*", "+", "++", "-", "--", "/", "^", "|", "~"))
 """Operators that give a number for numbers."""

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 from graphmem.parsing.facts import INDEX, LAMBDA, NAME
 from graphmem.resolution.csharp.tables import LIBRARY
 from graphmem.resolution.csharp.written import Fitting, declares_parameter, is_inferred, names_of_parameters, of_annotation
-from graphmem.resolution.declared_types import closed
-from graphmem.resolution.extensions import packages_seen
-from graphmem.resolution.file_entry import Place
+from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.scoped.rules import ScopedRules
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import arguments_of, items_or_itself, last_name
-from graphmem.resolution.types import CLASS, EMPTY, EXTI, Atom, Type, box, join_all
+from graphmem.resolution.type_inference.extensions import packages_seen
+from graphmem.resolution.values.declared_types import closed
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import arguments_of, items_or_itself, last_name
+from graphmem.resolution.values.types import CLASS, EMPTY, EXTI, Atom, Type, box, join_all
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
-    from graphmem.resolution.call import Argument
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Argument
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 class CSharpRules(ScopedRules):

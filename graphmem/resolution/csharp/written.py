@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LAMBDA, LITERAL, NAME, NEW, STRING, TYPED
 from graphmem.resolution.csharp.tables import LIBRARY
-from graphmem.resolution.file_entry import Place
-from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import children, items_or_itself, last_name
-from graphmem.resolution.types import CLASS, FUNC, INST, ordered
+from graphmem.resolution.files.file_entry import Place
+from graphmem.resolution.values.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import children, items_or_itself, last_name
+from graphmem.resolution.values.types import CLASS, FUNC, INST, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.call import Argument
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Argument
+    from graphmem.resolution.interfaces.inference import Inference
 
 DELEGATES: Final = LIBRARY.functions
 """Generic types of the library that stand for functions; none converts to another."""

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, OBJECT, SELF, STRING, TUPLE, UNKNOWN
 from graphmem.parsing.languages.ecmascript_words import ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER, RETURNED
-from graphmem.resolution.call import Call
-from graphmem.resolution.declared_types import closed
 from graphmem.resolution.ecmascript.imports import EcmascriptNames, is_alias, type_slot
 from graphmem.resolution.ecmascript.library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
 from graphmem.resolution.ecmascript.third_party import GENERICS
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.substitution import rewrite
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.terms import items_or_itself
-from graphmem.resolution.types import (
+from graphmem.resolution.interfaces.call import Call
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference.substitution import rewrite
+from graphmem.resolution.values.declared_types import closed
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.terms import items_or_itself
+from graphmem.resolution.values.types import (
     BOX,
     BUILTIN,
     CLASS,
@@ -46,8 +46,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Term
-    from graphmem.resolution.file_entry import FileEntry, Place
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry, Place
+    from graphmem.resolution.interfaces.inference import Inference
 
 _NEVER: Final = 1 << 30
 """A line number after all others, because an annotation sees the names of its whole scope."""

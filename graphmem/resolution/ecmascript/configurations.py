@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.resolution.ecmascript.specifiers import folders_above, joined, matched
 from graphmem.resolution.ecmascript.tables import LIBRARY
-from graphmem.resolution.frameworks import frameworks_of
+from graphmem.resolution.framework_tables.frameworks import frameworks_of
 
 TABLES: Final = "ecmascript"
 """Folder of `grammars/` with the tables of frameworks."""

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, LAMBDA, NAME, NEW, OBJECT
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, SIGNATURE
-from graphmem.resolution.call import Call
-from graphmem.resolution.declared_types import OPEN_TAGS, closed
 from graphmem.resolution.ecmascript.library import PACKAGE, callback_parameter
-from graphmem.resolution.terms import arguments_of, call_at, last_name
-from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, INST, PARAM, Atom, Type, join, ordered
+from graphmem.resolution.interfaces.call import Call
+from graphmem.resolution.values.declared_types import OPEN_TAGS, closed
+from graphmem.resolution.values.terms import arguments_of, call_at, last_name
+from graphmem.resolution.values.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, INST, PARAM, Atom, Type, join, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.values.symbol import Symbol
 
 _DEPTH: Final = 4
 """Maximum nesting of object literals when looking for the expected type."""

@@ -12,7 +12,7 @@ from graphmem.parsing.facts import ATTR, NAME
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding
-    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.files.file_entry import FileEntry
 
 
 class Exports(NamedTuple):

@@ -13,16 +13,16 @@ from graphmem.parsing.languages.ecmascript_words import TYPE_SLOT
 from graphmem.resolution.ecmascript.exports import exports_of
 from graphmem.resolution.ecmascript.modules import NODE_MODULES, ModulePaths, candidates
 from graphmem.resolution.ecmascript.specifiers import package_of
-from graphmem.resolution.file_entry import Place
-from graphmem.resolution.language import Rules
-from graphmem.resolution.symbol import CLASS_KINDS
-from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Package, Type, join, join_all, one, ordered
+from graphmem.resolution.files.file_entry import Place
+from graphmem.resolution.interfaces.language import Rules
+from graphmem.resolution.values.symbol import CLASS_KINDS
+from graphmem.resolution.values.types import CLASS, EMPTY, EXT, MODULE, Atom, Package, Type, join, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.layout import Layout
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.interfaces.layout import Layout
 
 _ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", ".jsx", ".mjs", ".cjs", ".js")
 

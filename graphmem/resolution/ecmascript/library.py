@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.resolution.ecmascript import third_party
 from graphmem.resolution.ecmascript.tables import LIBRARY
 from graphmem.resolution.ecmascript.third_party import first, type_arguments
-from graphmem.resolution.types import (
+from graphmem.resolution.values.types import (
     BOX,
     EMPTY,
     EXTI,
@@ -33,8 +33,8 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 PACKAGE: Final = Package("ecmascript")
 """Package name for the globals of the language and the platform."""

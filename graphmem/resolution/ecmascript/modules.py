@@ -15,7 +15,7 @@ from typing import Any, Final
 from graphmem.resolution.ecmascript.configurations import Configurations, without_suffix
 from graphmem.resolution.ecmascript.specifiers import folders_above, joined, matched, package_of
 from graphmem.resolution.ecmascript.tables import LIBRARY
-from graphmem.resolution.layout import Layout
+from graphmem.resolution.interfaces.layout import Layout
 
 _TYPESCRIPT: Final = LIBRARY.typescript
 _JAVASCRIPT: Final = LIBRARY.javascript

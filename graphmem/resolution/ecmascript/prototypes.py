@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW
 from graphmem.resolution.ecmascript.library import METHODS_OF_FUNCTIONS
 from graphmem.resolution.ecmascript.receivers import lies_in
-from graphmem.resolution.rules_of_calls import CallRules
-from graphmem.resolution.rules_of_classes import ClassRules
-from graphmem.resolution.rules_of_names import NameRules
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import arguments_of, last_name
-from graphmem.resolution.types import (
+from graphmem.resolution.interfaces.rules_of_calls import CallRules
+from graphmem.resolution.interfaces.rules_of_classes import ClassRules
+from graphmem.resolution.interfaces.rules_of_names import NameRules
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import arguments_of, last_name
+from graphmem.resolution.values.types import (
     BOX,
     BUILTIN,
     CLASS,
@@ -33,8 +33,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Term
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 class Prototypes(NameRules, ClassRules, CallRules):

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import SELF
-from graphmem.resolution.declared_types import closed
 from graphmem.resolution.ecmascript.contextual_types import literals
-from graphmem.resolution.rules_of_classes import ClassRules
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import (
+from graphmem.resolution.interfaces.rules_of_classes import ClassRules
+from graphmem.resolution.values.declared_types import closed
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.types import (
     CLASS,
     EMPTY,
     INST,
@@ -26,8 +26,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 class Receivers(ClassRules):

@@ -26,9 +26,9 @@ from graphmem.resolution.ecmascript.library import (
 from graphmem.resolution.ecmascript.prototypes import Prototypes, name_at
 from graphmem.resolution.ecmascript.receivers import Receivers, lies_in
 from graphmem.resolution.ecmascript.third_party import type_arguments
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import (
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.types import (
     BOX,
     EMPTY,
     EXT,
@@ -46,9 +46,9 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 MAX_WINDOWS: Final = 8

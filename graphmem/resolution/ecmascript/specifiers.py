@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphmem.resolution.types import Package
+from graphmem.resolution.values.types import Package
 
 
 def package_of(specifier: str) -> tuple[Package, str]:

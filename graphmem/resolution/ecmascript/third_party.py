@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import TUPLE
 from graphmem.parsing.languages.ecmascript_words import TYPE_ARGUMENTS
-from graphmem.resolution.declared_types import closed
-from graphmem.resolution.types import (
+from graphmem.resolution.values.declared_types import closed
+from graphmem.resolution.values.types import (
     EMPTY,
     EXT,
     FUNC,
@@ -31,8 +31,8 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 Known = Callable[["Inference", "Call"], Type]
 

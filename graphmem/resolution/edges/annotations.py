@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, NAME, Import, Reference, TermIndex
-from graphmem.resolution import definitions
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.reads import Reads
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Type, ordered
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference import definitions
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Type, ordered
 
 
 class Annotations:

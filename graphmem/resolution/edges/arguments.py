@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from graphmem.parsing.facts import SPREAD, Reference
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.target import Target
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, PARTIAL, Receiver, Type, ordered
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.values.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import CLASS, EMPTY, FUNC, INST, PARTIAL, Receiver, Type, ordered
 
 
 class Arguments:

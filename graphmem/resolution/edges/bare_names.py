@@ -12,14 +12,14 @@ from typing import Final
 from graphmem.parsing.facts import SPREAD, Reference
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.edges.target import Target, extension_target
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import rules_of
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.symbol_rows import entry_rule
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import Type
+from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import Type
 
 ONE_FAMILY: Final = 0.65
 """Confidence in each of several methods of one name that override one another, and in one whose class the receiver is named after."""

@@ -17,11 +17,11 @@ from graphmem.resolution.edges.reads import Reads
 from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.target import Target, extension_target
 from graphmem.resolution.edges.targets import Targets
-from graphmem.resolution.extensions import is_own
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import call_at, last_name
-from graphmem.resolution.types import CLASS, EXT, EXTI, FUNC, INST, MODULE, NAMESPACE, TOP, Receiver, Type, ordered
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference.extensions import is_own
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import call_at, last_name
+from graphmem.resolution.values.types import CLASS, EXT, EXTI, FUNC, INST, MODULE, NAMESPACE, TOP, Receiver, Type, ordered
 
 SHARED_BY_MANY: Final = 1.5
 """Confidence that is divided among the methods of a receiver that may be of many classes."""

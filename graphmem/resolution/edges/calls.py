@@ -19,10 +19,10 @@ from graphmem.resolution.edges.reads import Reads
 from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.edges.targets import Targets
-from graphmem.resolution.language import rules_of
+from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.symbol_rows import is_test_case
-from graphmem.resolution.terms import call_at, string_of
-from graphmem.resolution.types import CLASS, EMPTY, EXT, ordered
+from graphmem.resolution.values.terms import call_at, string_of
+from graphmem.resolution.values.types import CLASS, EMPTY, EXT, ordered
 
 
 class Calls:

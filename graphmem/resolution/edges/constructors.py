@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from graphmem.resolution.edges.target import Target
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.hierarchy import Hierarchy
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import SuperObject
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference.hierarchy import Hierarchy
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.types import SuperObject
 
 
 class Constructors:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from graphmem.parsing.facts import Reference
 from graphmem.resolution.edges.rows import Evidence
 from graphmem.resolution.edges.written import written_type
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.hierarchy import Hierarchy
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import INST, TOP, Type, ordered
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference.hierarchy import Hierarchy
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import INST, TOP, Type, ordered
 
 
 class FileContext:

@@ -11,15 +11,15 @@ from typing import Final
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR
-from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.edges.target import Target
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.hierarchy import Hierarchy
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import CLASS, INST, Receiver
+from graphmem.resolution.files.call_index import CallSite
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference.hierarchy import Hierarchy
+from graphmem.resolution.values.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import CLASS, INST, Receiver
 
 FEW_OVERRIDES: Final = 4
 """Most overrides that a call on any receiver may mean.

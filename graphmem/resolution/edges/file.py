@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 
 from graphmem.model import EdgeKind, external_id, file_id
 from graphmem.parsing.facts import CALL, NOWHERE, Import, Reference, Spot, written_name
-from graphmem.resolution import definitions
 from graphmem.resolution.edges.annotations import Annotations
 from graphmem.resolution.edges.calls import Calls
 from graphmem.resolution.edges.context import FileContext
@@ -23,12 +22,13 @@ from graphmem.resolution.edges.rows import FileResolution
 from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.edges.tested import add_subjects
 from graphmem.resolution.edges.variables import ASSIGNED, VariableUses
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.hierarchy import Hierarchy
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import CLASS, EXT, MODULE, NAMESPACE, Atom, ordered
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference import definitions
+from graphmem.resolution.type_inference.hierarchy import Hierarchy
+from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.types import CLASS, EXT, MODULE, NAMESPACE, Atom, ordered
 
 
 def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> FileResolution:

@@ -14,14 +14,14 @@ from graphmem.parsing.contracts.end import OFFERS
 from graphmem.parsing.contracts.paths import joined, route_path
 from graphmem.parsing.facts import CALL, STRING, Call, FileFacts, Term
 from graphmem.parsing.language import language_spec
-from graphmem.resolution.framework_rows import HandsOver
-from graphmem.resolution.frameworks import EVENT
+from graphmem.resolution.framework_tables.framework_rows import HandsOver
+from graphmem.resolution.framework_tables.frameworks import EVENT
 from graphmem.resolution.symbol_rows import PATH_ARGUMENTS, entry_rule, written
-from graphmem.resolution.terms import last_name
+from graphmem.resolution.values.terms import last_name
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.values.symbol import Symbol
 
 NAMED_BY: Final = {
     "route": PATH_ARGUMENTS,

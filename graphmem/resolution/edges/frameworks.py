@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 from graphmem.model import EdgeKind
 from graphmem.parsing.contracts.by_path import by_path
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Call, Reference, TermIndex
-from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.requests import Requests, given, nearest, registered
 from graphmem.resolution.edges.target import Target
-from graphmem.resolution.file_entry import FileEntry, Place
-from graphmem.resolution.framework_rows import Event, HandsOver
-from graphmem.resolution.frameworks import EVENT, event_terms
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.files.call_index import CallSite
+from graphmem.resolution.files.file_entry import FileEntry, Place
+from graphmem.resolution.framework_tables.framework_rows import Event, HandsOver
+from graphmem.resolution.framework_tables.frameworks import EVENT, event_terms
+from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.symbol_rows import dotted
-from graphmem.resolution.terms import arguments_of, call_at, last_name, string_of
-from graphmem.resolution.types import CLASS, EXT, FUNC, INST, MODULE, Type, ordered
+from graphmem.resolution.values.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import arguments_of, call_at, last_name, string_of
+from graphmem.resolution.values.types import CLASS, EXT, FUNC, INST, MODULE, Type, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.edges.rows import Evidence
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.interfaces.inference import Inference
 
 Identity = tuple[object, ...]
 

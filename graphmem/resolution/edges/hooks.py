@@ -10,13 +10,13 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import CALL
-from graphmem.resolution.framework_rows import Derived
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import last_name
+from graphmem.resolution.framework_tables.framework_rows import Derived
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import last_name
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 def hooks(inference: Inference, entry: FileEntry, symbol: Symbol) -> Iterator[Symbol]:

@@ -14,11 +14,11 @@ from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.target import SELDOM, SEVERAL_CLASSES, Target, shared_among
 from graphmem.resolution.edges.targets import Targets
-from graphmem.resolution.language import rules_of
+from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.rules import RULES
-from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, CLASS, EMPTY, FUNC, INST, PENDING, TUP, Instance, Receiver, Type, join, join_all, ordered
+from graphmem.resolution.values.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import BOX, CLASS, EMPTY, FUNC, INST, PENDING, TUP, Instance, Receiver, Type, join, join_all, ordered
 
 
 class ImplicitCalls:

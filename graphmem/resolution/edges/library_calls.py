@@ -13,10 +13,10 @@ from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.implicit import ImplicitCalls
 from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.targets import Targets
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.rules_of_calls import Through
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import EXT, FUNC, INST, PARTIAL, ordered
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.interfaces.rules_of_calls import Through
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import EXT, FUNC, INST, PARTIAL, ordered
 
 
 class LibraryCalls:

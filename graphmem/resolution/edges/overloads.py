@@ -7,18 +7,18 @@ from itertools import chain
 from typing import Final
 
 from graphmem.parsing.facts import ATTR, LITERAL, NAME, SPREAD, Parameter, Reference, written_name
-from graphmem.resolution.call import Argument
-from graphmem.resolution.declared_types import is_open
 from graphmem.resolution.edges.target import Target
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.fitness import CONVERTED, DERIVED, EXACT, IMPOSSIBLE
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.names import is_type_parameter
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.call import Argument
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.rules import RULES
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type, ordered
+from graphmem.resolution.type_inference.names import is_type_parameter
+from graphmem.resolution.values.declared_types import is_open
+from graphmem.resolution.values.fitness import CONVERTED, DERIVED, EXACT, IMPOSSIBLE
+from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type, ordered
 from graphmem.runtime.conventions import all_conventions
 
 COLLECTED: Final = 1 << 20

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphmem.parsing.facts import written_name
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.names import is_type_parameter
-from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference.names import is_type_parameter
+from graphmem.resolution.values.symbol import Symbol
 
 
 def overridden(inference: Inference, entry: FileEntry, symbol: Symbol, parent: Symbol) -> list[Symbol]:

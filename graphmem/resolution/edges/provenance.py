@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, Reference
-from graphmem.resolution.file_entry import FileEntry, Place
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.terms import last_name
-from graphmem.resolution.types import CLASS, EXT, MODULE, NAMESPACE
+from graphmem.resolution.files.file_entry import FileEntry, Place
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.values.terms import last_name
+from graphmem.resolution.values.types import CLASS, EXT, MODULE, NAMESPACE
 
 
 class Provenance:

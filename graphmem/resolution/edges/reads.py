@@ -15,10 +15,10 @@ from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.target import SELDOM, Target, shared_among
 from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.edges.variables import VariableUses
-from graphmem.resolution.file_entry import FileEntry, Place
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPEROBJ, Instance, Receiver, SuperObject, Type, ordered
+from graphmem.resolution.files.file_entry import FileEntry, Place
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPEROBJ, Instance, Receiver, SuperObject, Type, ordered
 
 _ACCESSORS: Final = {"write": "setter", "delete": "deleter"}
 """Kind of use of a property -> the modifier of the method that runs."""

@@ -14,11 +14,11 @@ from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.edges.tested import Called
-from graphmem.resolution.language import rules_of
+from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.rules import RULES
-from graphmem.resolution.symbol import CLASS_KINDS
-from graphmem.resolution.terms import last_name
-from graphmem.resolution.types import BOX, BUILTIN, CLASS, EXT, FUNC, LAM, TOP, TUP, Type, ordered
+from graphmem.resolution.values.symbol import CLASS_KINDS
+from graphmem.resolution.values.terms import last_name
+from graphmem.resolution.values.types import BOX, BUILTIN, CLASS, EXT, FUNC, LAM, TOP, TUP, Type, ordered
 
 MAX_VALUES: Final = 60
 """Most functions that a called value may be.

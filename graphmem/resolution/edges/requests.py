@@ -14,20 +14,20 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, OPERATOR, Reference, Term
-from graphmem.resolution import routes
-from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.target import Target
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.framework_rows import HandsOver, Request
-from graphmem.resolution.routes import ROUTE
+from graphmem.resolution.files.call_index import CallSite
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.framework_tables import routes
+from graphmem.resolution.framework_tables.framework_rows import HandsOver, Request
+from graphmem.resolution.framework_tables.routes import ROUTE
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import arguments_of, call_at, last_name, string_of
-from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, FUNC, MODULE, OBJ, PARTIAL, TUP, Type, ordered
+from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import arguments_of, call_at, last_name, string_of
+from graphmem.resolution.values.types import BOX, CLASS, EXT, EXTI, FUNC, MODULE, OBJ, PARTIAL, TUP, Type, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.interfaces.inference import Inference
 
 _WORDS: Final = re.compile(r"[/_.-]")
 

@@ -11,7 +11,7 @@ from graphmem.runtime.places import Written, packed
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Spot
-    from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.values.symbol import Symbol
 
 _new_tuple: Final = tuple.__new__  # twice as fast as calling the class; every project creates hundreds of thousands
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from graphmem.model import EdgeKind
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.project import Project
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import EXTI, INST, PENDING, Type
+from graphmem.resolution.files.project import Project
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import EXTI, INST, PENDING, Type
 
 SEVERAL_CLASSES: Final = 0.57
 """Confidence in an implicit call if the operand may be of several classes."""

@@ -14,13 +14,13 @@ from graphmem.resolution.edges.dispatch import Dispatch
 from graphmem.resolution.edges.overloads import Overloads
 from graphmem.resolution.edges.target import Target, extension_target, shared_among
 from graphmem.resolution.edges.wrappers import Wrappers
-from graphmem.resolution.extensions import is_own
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.hierarchy import Hierarchy
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import (
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference.extensions import is_own
+from graphmem.resolution.type_inference.hierarchy import Hierarchy
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import (
     BOX,
     BUILTIN,
     CLASS,

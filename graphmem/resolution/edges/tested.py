@@ -18,9 +18,9 @@ from graphmem.resolution.symbol_rows import is_test_case
 
 if TYPE_CHECKING:
     from graphmem.resolution.edges.rows import Evidence
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.project import Project
-    from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.files.project import Project
+    from graphmem.resolution.values.symbol import Symbol
 
 RULE: Final = "named_test"
 LEAST_CALL: Final = 0.7

@@ -11,13 +11,13 @@ from typing import Final
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, NAME, Binding, Reference
-from graphmem.resolution import definitions
 from graphmem.resolution.edges.context import FileContext
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import CLASS, INST, SUPEROBJ, Receiver, SuperObject, ordered
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference import definitions
+from graphmem.resolution.values.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import CLASS, INST, SUPEROBJ, Receiver, SuperObject, ordered
 
 ASSIGNED: Final = frozenset({"set", "augment"})
 """Bindings that do not declare a name in languages with declarations.

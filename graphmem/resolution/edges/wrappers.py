@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphmem.parsing.facts import ATTR, NAME, Reference
-from graphmem.resolution.decorating import decorated, decorated_by
 from graphmem.resolution.edges.target import Target
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import FUNC, INST
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.type_inference.decorating import decorated, decorated_by
+from graphmem.resolution.values.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.types import FUNC, INST
 
 
 class Wrappers:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from graphmem.parsing.facts import CALL, NAME
-from graphmem.resolution.declared_types import closed
-from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.types import EMPTY, FUNC, Type, join, ordered
+from graphmem.resolution.files.file_entry import FileEntry
+from graphmem.resolution.interfaces.inference import Inference
+from graphmem.resolution.values.declared_types import closed
+from graphmem.resolution.values.types import EMPTY, FUNC, Type, join, ordered
 
 MAX_RENAMES: Final = 3
 """Maximum number of assignments that are followed to a declaration."""

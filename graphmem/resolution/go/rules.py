@@ -12,8 +12,8 @@ from graphmem.parsing.facts import INDEX, ITER, TYPED, UNPACK
 from graphmem.resolution.go.constraints import are_built_together
 from graphmem.resolution.go.signatures import given_types, same, shape
 from graphmem.resolution.packages import PackageRules, classes_in, methods_of, resolution_table
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import (
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.types import (
     BOX,
     EMPTY,
     EXT,
@@ -34,10 +34,10 @@ from graphmem.resolution.types import (
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import
     from graphmem.parsing.language import LanguageSpec
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.layout import Layout
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.interfaces.layout import Layout
 
 _KEYS: Final = frozenset({"types", "functions", "common", "generic", "demanded", "exported"})
 

@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphmem.parsing.facts import ATTR, INDEX, NAME, TUPLE
-from graphmem.resolution.terms import items_or_itself
+from graphmem.resolution.values.terms import items_or_itself
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition, Term
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.values.symbol import Symbol
 
 
 class _Parameter(NamedTuple):

@@ -7,13 +7,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
 from graphmem.resolution.java.tables import LIBRARY
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import BOX, EXTI, FUNC, INST, LAM, TUP, Atom, Box, ExtInstance, Instance, Package, Type, join_all, ordered
+from graphmem.resolution.values.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import (
+    BOX,
+    EXTI,
+    FUNC,
+    INST,
+    LAM,
+    TUP,
+    Atom,
+    Box,
+    ExtInstance,
+    Instance,
+    Package,
+    Type,
+    join_all,
+    ordered,
+)
 
 if TYPE_CHECKING:
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.interfaces.inference import Inference
 
 JAVA: Final = Package("java.lang")
 NUMBERS: Final = ("byte", "short", "int", "long", "float", "double")

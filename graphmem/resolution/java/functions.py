@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import INDEX, NAME
 from graphmem.resolution.java.fitness import JAVA
 from graphmem.resolution.java.tables import LIBRARY
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import items_or_itself, last_name
-from graphmem.resolution.types import CLASS, EMPTY, EXTI, Type, box, join_all, one, ordered
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import items_or_itself, last_name
+from graphmem.resolution.values.types import CLASS, EMPTY, EXTI, Type, box, join_all, one, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
     from graphmem.resolution.packages import PackageRules
 
 _ANYTHING: Final = one((EXTI, JAVA, "Object", None))

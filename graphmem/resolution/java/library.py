@@ -9,11 +9,11 @@ from graphmem.parsing.languages.java import ARITHMETIC, CLASS_LITERAL
 from graphmem.resolution.java.fitness import BOXES, JAVA, NUMBERS, UNBOXED
 from graphmem.resolution.java.tables import JDK, LIBRARY
 from graphmem.resolution.packages import mapped
-from graphmem.resolution.types import BOX, EMPTY, EXTI, Outside, Package, Type, box, join_all, one, ordered
+from graphmem.resolution.values.types import BOX, EMPTY, EXTI, Outside, Package, Type, box, join_all, one, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 Containers = Mapping[str, tuple[str, tuple[int, ...]]]
 """Names of container types -> the kind of container, and the type arguments of its parts."""

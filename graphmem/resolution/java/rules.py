@@ -14,11 +14,11 @@ from graphmem.resolution.java.fitness import ARRAYS, FINAL, PRIMITIVES, TYPE_PAR
 from graphmem.resolution.java.functions import function_type
 from graphmem.resolution.java.library import result
 from graphmem.resolution.java.tables import JDK, LIBRARY
-from graphmem.resolution.names import is_type_parameter, local_names
 from graphmem.resolution.packages import PackageRules, mapped
 from graphmem.resolution.scoped.lambdas import PSEUDO
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import (
+from graphmem.resolution.type_inference.names import is_type_parameter, local_names
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import (
     BOX,
     BUILTIN,
     CLASS,
@@ -40,9 +40,9 @@ from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 _OBJECT: Final = LIBRARY.object_methods
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
 from graphmem.resolution.python.modules import PythonModules
 from graphmem.resolution.python.tables import LIBRARY
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.terms import children, items_or_itself, last_name
-from graphmem.resolution.types import (
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.terms import children, items_or_itself, last_name
+from graphmem.resolution.values.types import (
     BUILTINS,
     CLASS,
     EMPTY,
@@ -37,8 +37,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Import, Term
-    from graphmem.resolution.file_entry import FileEntry, Place
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry, Place
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 _TYPING: Final = LIBRARY.typing

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, NAME
+from graphmem.resolution.interfaces.rules_of_classes import ClassRules
 from graphmem.resolution.python.fields import field_value
 from graphmem.resolution.python.made_properties import MADE_PROPERTY, made_property
 from graphmem.resolution.python.metaclasses import written_bases
 from graphmem.resolution.python.protocols import STANDS_FOR
 from graphmem.resolution.python.tables import LIBRARY
-from graphmem.resolution.rules_of_classes import ClassRules
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.terms import last_name
-from graphmem.resolution.types import (
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.terms import last_name
+from graphmem.resolution.values.types import (
     BUILTINS,
     CLASS,
     EMPTY,
@@ -35,8 +35,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 _PASSIVE: Final = LIBRARY.passive

@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, written_name
-from graphmem.resolution.call import Call
-from graphmem.resolution.declared_types import is_open
+from graphmem.resolution.interfaces.call import Call
 from graphmem.resolution.python.tables import LIBRARY
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, CLASS, EMPTY, EXTI, Type, join
+from graphmem.resolution.values.declared_types import is_open
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import BOX, CLASS, EMPTY, EXTI, Type, join
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding
-    from graphmem.resolution.call_index import CallSite
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.types import Instance
+    from graphmem.resolution.files.call_index import CallSite
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.values.types import Instance
 
 _DECORATORS: Final = LIBRARY.dataclasses
 """Names of decorators that write a constructor, including `attr.s`."""

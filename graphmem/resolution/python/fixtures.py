@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR, CALL, NAME
 from graphmem.resolution.python.annotations import PythonTypes
 from graphmem.resolution.python.tables import LIBRARY
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import string_of
-from graphmem.resolution.types import EMPTY, FUNC
+from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import string_of
+from graphmem.resolution.values.types import EMPTY, FUNC
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 CLASS_HOOKS: Final = LIBRARY.class_hooks
 """Methods that unittest or pytest runs before or after the tests of a class."""

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, OPERATOR
-from graphmem.resolution.declared_types import pending
 from graphmem.resolution.python.tables import LIBRARY
-from graphmem.resolution.terms import string_of
-from graphmem.resolution.types import (
+from graphmem.resolution.values.declared_types import pending
+from graphmem.resolution.values.terms import string_of
+from graphmem.resolution.values.types import (
     BOX,
     BUILTINS,
     CLASS,
@@ -39,9 +39,9 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 MAX_RENAMES: Final = 3
 """Maximum number of variables to follow when looking for the prefix of a computed name."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, NAME, Binding
-from graphmem.resolution.call import Call
-from graphmem.resolution.symbol import FUNCTION_KINDS
-from graphmem.resolution.types import BUILTINS, EMPTY, EXTI, FUNC, INST, ExtInstance, Type, join, ordered
+from graphmem.resolution.interfaces.call import Call
+from graphmem.resolution.values.symbol import FUNCTION_KINDS
+from graphmem.resolution.values.types import BUILTINS, EMPTY, EXTI, FUNC, INST, ExtInstance, Type, join, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.values.symbol import Symbol
 
 GETTER: Final = (0, "fget")
 """The parameter of `property` with the function that a read calls, by position and name."""

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import last_name
-from graphmem.resolution.types import CLASS
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import last_name
+from graphmem.resolution.values.types import CLASS
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 _ADDING: Final = "add_metaclass"
 """Name of the decorator that gives a class a metaclass."""

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.resolution.language import Rules
-from graphmem.resolution.types import (
+from graphmem.resolution.interfaces.language import Rules
+from graphmem.resolution.values.types import (
     EMPTY,
     EXT,
     MODULE,
@@ -21,9 +21,9 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.layout import Layout
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.interfaces.layout import Layout
 
 
 class PythonModules(Rules):

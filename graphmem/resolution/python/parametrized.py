@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import CALL, LIST, STRING, TUPLE, Call, written_name
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.terms import string_of
-from graphmem.resolution.types import EMPTY, TUP, Type, join, join_all
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.terms import string_of
+from graphmem.resolution.values.types import EMPTY, TUP, Type, join, join_all
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 def parametrized(inference: Inference, symbol: Symbol, index: int) -> Type:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from graphmem.parsing.facts import FORMAT, REMOVAL, REPR, TEXT, TRUTH
+from graphmem.resolution.interfaces.rules_of_calls import Through
 from graphmem.resolution.python.tables import LIBRARY
-from graphmem.resolution.rules_of_calls import Through
 
 ITERATION: Final = ("__iter__", "__getitem__")
 CONTAINMENT: Final = ("__contains__", "__iter__", "__getitem__")

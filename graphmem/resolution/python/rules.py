@@ -25,8 +25,8 @@ from graphmem.resolution.python.parametrized import parametrized
 from graphmem.resolution.python.shapes import used_as
 from graphmem.resolution.python.special_methods import SpecialMethods
 from graphmem.resolution.python.structural import StructuralClasses
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import (
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import (
     BOX,
     BUILTINS,
     CLASS,
@@ -49,9 +49,9 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 class PythonRules(PythonClasses, SpecialMethods, StructuralClasses):
@@ -139,7 +139,7 @@ class PythonRules(PythonClasses, SpecialMethods, StructuralClasses):
         `decorator` is the decorator, and `current` is the type of the function's name before the decorator is applied. The result is empty
         for a decorator of a library, which is assumed to return the function itself.
         """
-        from graphmem.resolution.call import Call
+        from graphmem.resolution.interfaces.call import Call
 
         scope = entry.definitions[symbol.index].parent
         line = entry.definitions[symbol.index].start_line

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.resolution.python.library import COMMON_METHODS
 from graphmem.resolution.python.tables import LIBRARY
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import EMPTY, INST, PYTHON, Type
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import EMPTY, INST, PYTHON, Type
 
 KNOWN: Final = LIBRARY.passive
 """Packages whose classes have no attributes but those of the builtin types."""
@@ -20,7 +20,7 @@ MAX_OWNERS: Final = 40
 """Classes with an attribute, from which on it tells nothing."""
 
 if TYPE_CHECKING:
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:

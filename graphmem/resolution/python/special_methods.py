@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import AWAIT, ENTER, INDEX, ITER, OPERATOR, STRING
-from graphmem.resolution.operators import ASSIGNING, BINARY, METHODS, UNARY
+from graphmem.resolution.interfaces.rules_of_calls import CallRules, Run, Through
+from graphmem.resolution.interfaces.rules_of_classes import ClassRules
 from graphmem.resolution.python.made_properties import GETTER, made_accessors
 from graphmem.resolution.python.protocols import (
     CALLED_THROUGH,
@@ -24,11 +25,10 @@ from graphmem.resolution.python.protocols import (
     REFLECTED,
     UNSIGNED,
 )
-from graphmem.resolution.rules_of_calls import CallRules, Run, Through
-from graphmem.resolution.rules_of_classes import ClassRules
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import items_or_itself, string_of
-from graphmem.resolution.types import (
+from graphmem.resolution.values.operators import ASSIGNING, BINARY, METHODS, UNARY
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import items_or_itself, string_of
+from graphmem.resolution.values.types import (
     BOX,
     BUILTINS,
     EMPTY,
@@ -40,8 +40,8 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 _ACCESSORS: Final = {"read": GETTER, "write": (1, "fset"), "delete": (2, "fdel")}

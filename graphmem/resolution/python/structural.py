@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import INDEX
 from graphmem.resolution.python.fixtures import PythonFixtures
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.terms import last_name
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.terms import last_name
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 class StructuralClasses(PythonFixtures):

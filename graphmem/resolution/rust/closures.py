@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, STRING
-from graphmem.resolution.call import Call
+from graphmem.resolution.interfaces.call import Call
 from graphmem.resolution.rust.tables import LIBRARY
-from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, FUNC, SELFTYPE, TUP, Container, Type, join, join_all, ordered
+from graphmem.resolution.values.types import BOX, BUILTIN, CLASS, EMPTY, FUNC, SELFTYPE, TUP, Container, Type, join, join_all, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.values.symbol import Symbol
 
 
 _PAIRS: Final = LIBRARY.closures_of_pairs

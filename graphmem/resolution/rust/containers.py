@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR, INDEX, LITERAL
 from graphmem.resolution.packages import mapped
 from graphmem.resolution.rust.tables import LIBRARY
-from graphmem.resolution.terms import items_or_itself
-from graphmem.resolution.types import (
+from graphmem.resolution.values.terms import items_or_itself
+from graphmem.resolution.values.types import (
     BOX,
     CLASS,
     EMPTY,
@@ -31,8 +31,8 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 SAME: Final = LIBRARY.same
 """Methods whose result has the members of the receiver or of the value it wraps."""

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, LITERAL, NEW
-from graphmem.resolution.names import is_type_parameter
 from graphmem.resolution.rust.tables import LIBRARY
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, EXTI, INST, TUP, Type, ordered
+from graphmem.resolution.type_inference.names import is_type_parameter
+from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.types import BOX, EXTI, INST, TUP, Type, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.values.symbol import Symbol
 
 
 _MAKERS: Final = LIBRARY.object_makers

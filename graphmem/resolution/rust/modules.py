@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.resolution.packages import PackageRules
 from graphmem.resolution.rust.tables import LIBRARY
-from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Module, Namespace, Package, Type, join, join_all, one, ordered
+from graphmem.resolution.values.types import CLASS, EMPTY, EXT, MODULE, Atom, Module, Namespace, Package, Type, join, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
-    from graphmem.resolution.file_entry import FileEntry, Place
-    from graphmem.resolution.inference import Inference
-    from graphmem.resolution.layout import Layout
+    from graphmem.resolution.files.file_entry import FileEntry, Place
+    from graphmem.resolution.interfaces.inference import Inference
+    from graphmem.resolution.interfaces.layout import Layout
 
 LIBRARIES: Final = LIBRARY.crates
 """Crates that are part of the Rust distribution."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, UNPACK
 from graphmem.parsing.languages.rust import FUNCTION, PARAMETER, WRAPPING
-from graphmem.resolution.call import Call
+from graphmem.resolution.interfaces.call import Call
 from graphmem.resolution.rust.closures import passed_to_closure
 from graphmem.resolution.rust.containers import ITERATES, SAME, new_container, result_of_method
 from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, UNARY
@@ -19,8 +19,8 @@ from graphmem.resolution.rust.modules import LIBRARIES
 from graphmem.resolution.rust.tables import LIBRARY
 from graphmem.resolution.rust.trait_calls import implied
 from graphmem.resolution.rust.traits import RustTraits
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import (
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import (
     BOX,
     BUILTIN,
     CLASS,
@@ -47,8 +47,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Reference
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 _MAKERS: Final = LIBRARY.wrapper_makers
 _EMPTY_MAKERS: Final = LIBRARY.empty_makers

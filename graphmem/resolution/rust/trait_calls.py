@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, ITER, OPERATOR, Operator, Term, TermIndex
 from graphmem.resolution.rust.library import BINARY, NUMBERS, UNARY
-from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import last_name
-from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, TUP, Atom, Type, join_all, ordered
+from graphmem.resolution.values.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import last_name
+from graphmem.resolution.values.types import BOX, EMPTY, EXTI, INST, TUP, Atom, Type, join_all, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 def implied(inference: Inference, entry: FileEntry, reference: Reference) -> Iterator[tuple[Symbol, int]]:

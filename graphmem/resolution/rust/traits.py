@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import INDEX
-from graphmem.resolution.file_entry import Place, Slot
+from graphmem.resolution.files.file_entry import Place, Slot
 from graphmem.resolution.rust.impls import fitting_arguments
 from graphmem.resolution.rust.library import INHERENT_METHODS, STANDARD_METHODS, primitive
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
 from graphmem.resolution.rust.trait_calls import stands_for
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import last_name
-from graphmem.resolution.types import (
+from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.values.terms import last_name
+from graphmem.resolution.values.types import (
     BOX,
     CLASS,
     EXT,
@@ -31,8 +31,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition, Reference, Term
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 
 class RustTraits(RustModules):

@@ -9,14 +9,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF
-from graphmem.resolution.bindings import whole
-from graphmem.resolution.file_entry import Place
-from graphmem.resolution.names import is_type_parameter
+from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.scoped.names import ScopedNames, is_class
 from graphmem.resolution.scoped.source_sets import is_main, module_of
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.symbol_rows import dotted
-from graphmem.resolution.types import (
+from graphmem.resolution.type_inference.bindings import whole
+from graphmem.resolution.type_inference.names import is_type_parameter
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.types import (
     BOX,
     BUILTIN,
     CLASS,
@@ -35,8 +35,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 CONSTRUCTOR: Final = "<init>"
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW
 from graphmem.parsing.languages.kotlin_lambdas import ARGUMENT, DECLARED, FUNCTION, LAST, PARAMETER, RESULT
-from graphmem.resolution.declared_types import closed
-from graphmem.resolution.language import rules_of
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import BOX, CLASS, EMPTY, FUNC, INST, UNTYPED, Atom, Type, box, join, join_all, one, ordered
+from graphmem.resolution.interfaces.language import rules_of
+from graphmem.resolution.values.declared_types import closed
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.types import BOX, CLASS, EMPTY, FUNC, INST, UNTYPED, Atom, Type, box, join, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Parameter
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 _RESULT: Final = 0
 _RECEIVER: Final = 1

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.resolution.ecmascript.specifiers import joined
-from graphmem.resolution.file_entry import Place
+from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.scoped.table import ScopedTable
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import (
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.types import (
     CLASS,
     EMPTY,
     EXT,
@@ -31,8 +31,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition, FileFacts, Import
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.inference import Inference
 
 HEADERS: Final = "include"
 """Folder in which a standard library keeps its headers."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, OPERATOR, SELF, TEXT
 from graphmem.parsing.languages.ruby_blocks import PASSED, RECEIVER
 from graphmem.resolution.scoped.classes import ScopedClasses
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.terms import last_name
-from graphmem.resolution.types import (
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.terms import last_name
+from graphmem.resolution.values.types import (
     CLASS,
     EMPTY,
     FUNC,
@@ -30,9 +30,9 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 ITEM = "[]"
 """Method that runs when an item is read through a subscript."""

@@ -9,15 +9,15 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING
-from graphmem.resolution.extensions import extensions, of_unknown
-from graphmem.resolution.instantiations import is_class_name
-from graphmem.resolution.names import local_names
+from graphmem.resolution.files.instantiations import is_class_name
 from graphmem.resolution.packages import mapped
 from graphmem.resolution.scoped.lambdas import PSEUDO, function_type
 from graphmem.resolution.scoped.protocols import ScopedProtocols
-from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import items_or_itself, last_name
-from graphmem.resolution.types import (
+from graphmem.resolution.type_inference.extensions import extensions, of_unknown
+from graphmem.resolution.type_inference.names import local_names
+from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.terms import items_or_itself, last_name
+from graphmem.resolution.values.types import (
     BOX,
     BUILTIN,
     CLASS,
@@ -42,9 +42,9 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.resolution.call import Call
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.call import Call
+    from graphmem.resolution.interfaces.inference import Inference
 
 UNNAMED: Final = Package("")
 """The library of a type of which only the name is known."""

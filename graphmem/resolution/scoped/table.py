@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from graphmem.resolution.packages import PackageRules, resolution_table
 from graphmem.resolution.scoped.lambdas import PSEUDO
-from graphmem.resolution.types import EMPTY, EXT, Language, Package, Type, one
+from graphmem.resolution.values.types import EMPTY, EXT, Language, Package, Type, one
 from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
     from graphmem.parsing.language import LanguageSpec
-    from graphmem.resolution.file_entry import FileEntry
-    from graphmem.resolution.layout import Layout
+    from graphmem.resolution.files.file_entry import FileEntry
+    from graphmem.resolution.interfaces.layout import Layout
 
 _KEYS: Final = frozenset(
     {

@@ -1,0 +1,1 @@
+"""Answers to recursive questions, and what they depend on."""

@@ -1,0 +1,1 @@
+"""Files as parsed: indexes of their names and calls, hashes."""

@@ -1,0 +1,1 @@
+"""Tables that say how frameworks use functions and routes."""

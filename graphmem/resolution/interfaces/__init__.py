@@ -1,0 +1,1 @@
+"""Interfaces between type inference and rules of languages."""

@@ -1,0 +1,1 @@
+"""Type inference: names, classes, functions, containers, calls."""

@@ -1,0 +1,1 @@
+"""Values of type inference: symbols, terms, types, operators."""
