@@ -220,8 +220,8 @@ def in_order(view: GraphView, nodes: IntArray) -> list[int]:
 def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str]) -> tuple[list[Possible], int]:
     """Return unresolved calls that have the name of a changed symbol.
 
-    An unresolved call has no known target. `seeds` are the changed symbols. `able` has the families of languages whose code can name these
-    symbols. Calls in other languages do not count.
+    An unresolved call has no known target. `seeds` are the changed symbols. `able` has the families of languages whose code can name
+    these symbols. Calls in other languages are ignored.
 
     Returns:
         The first 50 calls with a known caller, by path and line, and the number of all calls, with or without a known caller.

@@ -1,7 +1,7 @@
 """Map the changed lines of a diff to changed definitions.
 
 A changed line belongs to the innermost definition around it. A definition counts as changed if its own lines and its tokens changed.
-Changes to comments or blank lines alone do not count. A definition is added or removed if its qualified name exists on one side only. A
+Changes to comments or blank lines alone are ignored. A definition is added or removed if its qualified name exists on one side only. A
 removed definition counts as moved if an added definition has the same kind, name and body.
 """
 

@@ -25,7 +25,7 @@ TESTS: Final = (EdgeKind.TESTS,)
 def walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[Found, int]:
     """Return the nodes that several walks reach, and a count of deeper nodes.
 
-    Deeper nodes are more than `question.max_depth` steps away. For a question about dependents, tests do not count, because the walks find
+    Deeper nodes are more than `question.max_depth` steps away. For a question about dependents, tests are ignored, because the walks find
     tests at any depth. For a question about dependencies, deeper nodes are not counted: the number is 1 if there are any, else 0.
     """
     backwards = question.direction == "dependents"

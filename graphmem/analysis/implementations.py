@@ -27,7 +27,7 @@ def implementations(view: GraphView, node: int) -> list[int]:
     """Return the subclasses of a class, or the methods for a method.
 
     The methods implement or override `node`. Indirect subclasses and their methods are included. A method of a class that does not
-    implement an interface counts, too, if a subclass implements the interface with it. Code comes before tests; then the result is sorted
+    implement an interface is included if a subclass implements the interface with it. Code comes before tests; then the result is sorted
     by path and line. It is empty for a symbol that is neither a class nor a method.
     """
     if view.label[node] != SYMBOL:
@@ -61,8 +61,8 @@ def _implicit(view: GraphView, node: int, known: set[int]) -> set[int]:
     """Return methods that implement a method without an edge to it.
 
     In `class Both extends Base implements Shape`, methods of `Base` and `Both` implement those of `Shape`. `Both` has an edge to `Base`,
-    because this is the nearest class with the method. `known` are the methods with a path of edges to `node`. In a language with overloads,
-    a method with another number of parameters does not count.
+    because this is the nearest class with the method. `known` are the methods with a path of edges to `node`. In a language with
+    overloads, a method with another number of parameters is ignored.
     """
     owner = int(view.parent[node])
     if owner < 0 or not (NODE_KINDS[view.kind[owner]] == "interface" or "abstract" in view.modifiers(node)):

@@ -222,7 +222,7 @@ def _inherited(view: GraphView, ref: str) -> list[int]:
     """Return the definitions of an inherited member, named by `Class.member`.
 
     The class inherits the member. Only the nearest bases count, because a base hides the definitions of its own bases. An abstract
-    definition, as in an interface, counts only if there is no other.
+    definition, as in an interface, is considered only if there is no other.
     """
     owner, _, member = ref.rpartition(".")
     members = [node for node in view.by_name(member).tolist() if view.label[node] == SYMBOL] if owner else []

@@ -30,7 +30,7 @@ LEVELS: Final[tuple[tuple[RiskLevel, float], ...]] = (("critical", 70.0), ("high
 class Facts(NamedTuple):
     """Facts from which a risk level is computed, such as counts of dependents.
 
-    Tests do not count as dependents.
+    Tests are not dependents here.
     """
 
     dependents: int

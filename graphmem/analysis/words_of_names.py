@@ -77,7 +77,7 @@ class _Names:
 
         Args:
             words: the words.
-            with_file: whether words of the file's name count, too.
+            with_file: whether words of the file's name are included.
         """
         possible = np.ones(len(self._names), np.bool_)
         for word in words:

@@ -237,7 +237,7 @@ class _CodeCutter:
         """Return the offset where the comments above a definition begin.
 
         The definition begins at the offset `start`. Only comment lines directly above the definition count. If there are none, the result
-        is the beginning of the line, so that the indentation is included. Comments before the offset `floor` do not count.
+        is the beginning of the line, so that the indentation is included. Comments before the offset `floor` are ignored.
         """
         line = self.source.rfind(b"\n", 0, start) + 1
         if line < floor or self.source[line:start].strip():

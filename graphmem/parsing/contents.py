@@ -67,7 +67,7 @@ def read_regular(absolute: str, limit: int) -> bytes | int | str:
 def read_source(absolute: str, limit: int) -> bytes | int | str:
     """Read a file to index, if its source has at most `limit` bytes.
 
-    The outputs of a notebook do not count.
+    The outputs of a notebook are ignored.
 
     Returns:
         As for `read_regular`. The size of a notebook that exceeds the limit is that of its source.
@@ -81,7 +81,7 @@ def read_source(absolute: str, limit: int) -> bytes | int | str:
 def most_bytes(path: str, limit: int) -> int:
     """Return the number of bytes to read from a file at most.
 
-    `limit` is the maximum size of the source code. A notebook may be larger, because its outputs do not count.
+    `limit` is the maximum size of the source code. A notebook may be larger, because its outputs are ignored.
     """
     return max(limit, _NOTEBOOK_BYTES) if is_notebook(path) else limit
 

@@ -363,7 +363,7 @@ class _Extraction(Definitions):
     def exports(self) -> tuple[str, ...] | None:
         """Return the names in the module's list of exports, such as `__all__`.
 
-        The result is None if the module has no such list. A list that is computed, and not written as a literal, does not count.
+        The result is None if the module has no such list. A list that is computed, and not written as a literal, is ignored.
         """
         name = self.grammar.spec.exports_name
         if not name:

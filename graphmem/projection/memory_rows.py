@@ -59,7 +59,7 @@ def asking(row: MemoryRow) -> float:
     """Return how much of a memory's content consists of questions, 0 to 1.
 
     A memory with nothing but questions seldom answers a query. But the memory created after it may answer the query. A label before the
-    content, such as a speaker's name, does not count.
+    content, such as a speaker's name, is ignored.
     """
     if _ASKED.search(row.content) is None:
         return 0.0

@@ -88,8 +88,8 @@ class MemorySearch(MemorySlots):
     def words(self, query: str, limit: int, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
         """Return the memories that contain words of a query, as (id, BM25).
 
-        The best come first; ties are sorted by id. The query is normalised like the memories; stop words count only if there are no other
-        words.
+        The best come first; ties are sorted by id. The query is normalised like the memories; stop words are considered only if there are
+        no other words.
 
         Args:
             query: any text.
@@ -150,7 +150,7 @@ class MemorySearch(MemorySlots):
 
         Args:
             best: id of each best hit -> its score. The words of a hit count in proportion to this score.
-            without: normalised words of the query, which do not count.
+            without: normalised words of the query, which are ignored.
             ids: ids of the memories to score.
         """
         with self._lock:

@@ -182,9 +182,9 @@ class Postings:
     def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None) -> WordScores:
         """Return the score of each text for a query, by slot (number of the text).
 
-        The score is BM25 multiplied by a power of the covered share. The covered share is the part of the query's words that the text has;
-        rare words count more. Stop words count only if there are no other words. Words that occur nowhere are ignored in the score and in
-        the share. Each word takes one pass over the texts that have it.
+        The score is BM25 multiplied by a power of the covered share. The covered share is the part of the query's words that the text
+        has; rare words count more. Stop words are considered only if there are no other words. Words that occur nowhere are ignored in
+        the score and in the share. Each word takes one pass over the texts that have it.
 
         Args:
             words: normalised words of the query.
@@ -230,7 +230,7 @@ class Postings:
 
         Args:
             texts: (text, weight) of each best hit. The weight is divided among the words of the hit.
-            without: words of the query, which do not count.
+            without: words of the query, which are ignored.
             size: number of slots in the result.
         """
         split = [([word for word in normalise(text).split() if word not in STOP_WORDS], worth) for text, worth in texts]

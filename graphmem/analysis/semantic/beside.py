@@ -30,9 +30,9 @@ AT_ROOT: Final = frozenset((*_DOCUMENTATION, *_TOOLING))
 def is_beside(path: str) -> bool:
     """Whether folders or name show that a file is not part of the product.
 
-    The folders `tools`, `build` and `docs` count only at the root, because a package may have a subfolder of this name. For the same
-    reason, folders such as `samples` do not count where they are parts of a Java package. Files below `src/main/resources` are data of a
-    program, such as templates of other projects.
+    The folders `tools`, `build` and `docs` are considered only at the root, because a package may have a subfolder of this name. For the
+    same reason, folders such as `samples` are ignored where they are parts of a Java package. Files below `src/main/resources` are data
+    of a program, such as templates of other projects.
     """
     if holds_resources(path):
         return True

@@ -158,7 +158,7 @@ def _nearest(home: str, moved: Collection[str], members: Sequence[Collection[str
     """Return the position of the group with most files of a folder.
 
     The folder is `home`, or the nearest folder above it in which some group has files. Returns None if no such folder exists. Files in
-    `moved` do not count. `members` has the files of each group.
+    `moved` are ignored. `members` has the files of each group.
     """
     folder = home
     while folder:

@@ -138,7 +138,7 @@ def split(modules: Modules, place: int) -> Split:
 def _uses(files: FileGraph, at: I64) -> I64:
     """Return edges between given files, one for each pair of symbols.
 
-    Imports count only where they are all that joins two files. `at` is not negative for the given files.
+    Imports are considered only where they are all that joins two files. `at` is not negative for the given files.
     """
     view = files.view
     found: dict[tuple[int, int], int] = {}

@@ -302,7 +302,7 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
 def _has_external_base(view: GraphView, node: int) -> bool:
     """Whether a class inherits, also indirectly, from outside the project.
 
-    A class with an unresolved base counts, too.
+    The result is also True for a class with an unresolved base.
     """
     seen, pending = {node}, [node]
     while pending:
@@ -330,7 +330,7 @@ def _stands_in(view: GraphView, node: int, parent: int) -> bool:
 def _bases_written(view: GraphView, node: int) -> int:
     """Return the number of base classes in the header of a class.
 
-    A computed base (`class A(chosen()):`) counts, although the graph has no edge to it. Root classes such as `object` do not count. The
+    A computed base (`class A(chosen()):`) counts, although the graph has no edge to it. Root classes such as `object` are ignored. The
     result is 0 if the language does not list bases in parentheses.
     """
     known = conventions_of(view.language_of(view.path(node)))

@@ -223,8 +223,8 @@ def _definitions(entries: Entries) -> dict[tuple[str, str], int]:
 def _interface(entries: Entries) -> npt.NDArray[np.bool_]:
     """Return which nodes are definitions that other files rely on, shape (n,).
 
-    They are the public API, entry points, and functions and types that another file outside tests uses. Variables count only as public
-    API. Definitions inside functions, and code that nobody edits, such as migrations and generated files, are left out.
+    They are the public API, entry points, and functions and types that another file outside tests uses. Variables are considered only as
+    public API. Definitions inside functions, and code that nobody edits, such as migrations and generated files, are left out.
     """
     view, files = entries.view, entries.files
     rows = files.rows[~files.is_test[files.file_of(view.src[files.rows])]]

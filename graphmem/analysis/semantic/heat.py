@@ -41,7 +41,7 @@ def file_dependents(files: FileGraph) -> I64:
 def symbol_dependents(files: FileGraph) -> I64:
     """Return the number of definitions that use each node directly.
 
-    The shape is (n,). Definitions in tests do not count. Edges with an uncertain target do not count, such as edges from a call of a base
+    The shape is (n,). Definitions in tests are ignored. Edges with an uncertain target are ignored, such as edges from a call of a base
     method to its overrides.
     """
     view = files.view

@@ -62,8 +62,8 @@ class Partition:
     def root_name(self) -> str:
         """Return the name of a module whose files are in the root.
 
-        If most files of the root belong to one package, as in Go, the name is the last part of the package. A major version, such as `v5`,
-        does not count. The package must have at least two of the files, and its name may not be that of a folder. Otherwise the name is
+        If most files of the root belong to one package, as in Go, the name is the last part of the package. A major version, such as
+        `v5`, is ignored. The package must have at least two of the files, and its name may not be that of a folder. Otherwise the name is
         `ROOT`.
         """
         module, number = self.view.arrays.paths.module, self.view.path_number
@@ -126,7 +126,7 @@ class Partition:
     def counted(self) -> npt.NDArray[np.bool_]:
         """Which dependencies between files count as dependencies of modules.
 
-        Dependencies of tests, those of files that only re-export names, and imports that only pass names on do not count.
+        Dependencies of tests, those of files that only re-export names, and imports that only pass names on are ignored.
         """
         files = self.files
         left_out = files.facade[files.src] | files.facade[files.dst] | files.is_test[files.src] | passing(files)

@@ -1,7 +1,7 @@
 """Find imports that only pass names on, as those of a prelude or a barrel.
 
 A file `a` imports `b`, `b` imports `c`, and `a` uses definitions of `c` without an import of it. Then `b` passes the names of `c` on.
-Such an import of `b` in `a` does not count, if `a` uses no definition of `b` itself. The import of `c` in `b` does not count, if `b` uses
+Such an import of `b` in `a` is ignored, if `a` uses no definition of `b` itself. The import of `c` in `b` is ignored, if `b` uses
 no definition of `c` itself. The dependency is that of `a` on `c`. Examples are `use super::*` in Rust, and an `index.ts` or `__init__.py`
 that has functions of its own.
 """

@@ -108,7 +108,7 @@ class Places:
     def leads(self, module: int, folder: str) -> bool:
         """Whether a module has more than half of a folder's files.
 
-        Files of modules that have a subfolder of their own do not count: the module `api/migrations` takes nothing from the module `api`.
+        Files of modules that have a subfolder of their own are ignored: the module `api/migrations` takes nothing from the module `api`.
         """
         inside = f"{folder}/"
         ends = zip(self._held, self._homes, strict=True)

@@ -126,7 +126,7 @@ def setting_apart(modules: Modules) -> list[list[str]]:
     """Return words that distinguish each module from others, best first.
 
     The words come from names of definitions and files. A word counts more if more definitions of the module have it, and less if more
-    modules have it. Words of the module's own name do not count.
+    modules have it. Words of the module's own name are ignored.
     """
     view, files = modules.view, modules.files
     nodes = np.flatnonzero((view.label == SYMBOL) & (view.parent >= 0)).astype(np.int32)

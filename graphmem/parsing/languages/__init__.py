@@ -85,8 +85,8 @@ class Helper:
         """Return the type of a definition from its annotation and its comment.
 
         `annotation` is the type in the code, and `documented` the type in the comment. Both are indices of expressions, or -1 if missing.
-        In most languages, the type in the comment counts only if the code declares none. In a language with `comments_refine_types`, the
-        result is a union of both types.
+        In most languages, the type in the comment is considered only if the code declares none. In a language with
+        `comments_refine_types`, the result is a union of both types.
         """
         if annotation < 0 or documented < 0 or annotation == documented or not self.comments_refine_types:
             return documented if annotation < 0 else annotation

@@ -163,7 +163,7 @@ def returned_value(builder: TermBuilder, node: Node) -> TermIndex:
     """Return the value that an anonymous function returns; -1 if unknown.
 
     The value is the index of an expression. For `x => x.a`, it is the expression `x.a`. For a function with a body in braces, the
-    expression stands for any of the values after `return`. `return` statements of nested functions do not count.
+    expression stands for any of the values after `return`. `return` statements of nested functions are ignored.
     """
     body = node.child_by_field_name("body")
     if body is None:

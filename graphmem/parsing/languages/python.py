@@ -135,7 +135,7 @@ class PythonHelper(Helper):
 def _is_used_otherwise(builder: TermBuilder, found: Narrowing, expression: Node) -> bool:
     """Whether the `else` part of a conditional expression uses a variable.
 
-    `found` has the variable, and the lines in which its class is known. An `else` part that begins below these lines does not count.
+    `found` has the variable, and the lines in which its class is known. An `else` part that begins below these lines is ignored.
     """
     alternative = expression.named_children[-1]
     if alternative.start_point.row + 1 > found.last_line:

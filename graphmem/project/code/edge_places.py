@@ -29,7 +29,7 @@ class EdgeQuestions:
     def edges(self, source: str, target: str, limit: int = 100) -> Edges:
         """Return the edges from one symbol or file to another.
 
-        `source` and `target` are references. Edges of members, such as the methods of a class, count, too. At most `limit` edges are
+        `source` and `target` are references. Edges of members, such as the methods of a class, are included. At most `limit` edges are
         returned; the answer also has the number of all edges.
 
         Raises:

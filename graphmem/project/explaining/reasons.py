@@ -179,8 +179,8 @@ def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.
 def _words(text: str, wanted: dict[str, str], title: str = "") -> set[str]:
     """Return the stems of the words of a passage and of its title.
 
-    A name in the passage, such as `OS_SUPPORTED`, counts only if `wanted` has the whole name, or all words of it: "query runner" means
-    `QueryRunner`. The words inside any other name are ignored, because the use of a name explains nothing about them.
+    A name in the passage, such as `OS_SUPPORTED`, is considered only if `wanted` has the whole name, or all words of it: "query runner"
+    means `QueryRunner`. The words inside any other name are ignored, because the use of a name explains nothing about them.
     """
     asked = set(wanted.values())
 

@@ -118,7 +118,7 @@ def _innermost(found: Sequence[Definition], part: Edit, text: str) -> list[Defin
 def _changes_signature(signature: str, part: Edit, text: str) -> bool:
     """Whether a change alters the signature of a definition.
 
-    `text` is the content of the file before the change. A change of only a part of the signature counts, too.
+    `text` is the content of the file before the change. The result is also True if only a part of the signature changes.
     """
     signature = _SPACE.sub("", signature)
     old, at = part.old or "", part.at

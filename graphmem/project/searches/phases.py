@@ -102,8 +102,8 @@ class PhaseWeighing:
     def _uses(self) -> tuple[dict[tuple[str, str], Use], int]:
         """Count how often memories of each (phase, type) were shown and used.
 
-        The first result maps (phase, type of memory) to the counts. The second result is the number of sessions in which a memory was shown
-        in a phase. Deleted memories do not count.
+        The first result maps (phase, type of memory) to the counts. The second result is the number of sessions in which a memory was
+        shown in a phase. Deleted memories are ignored.
         """
         bodies = [body for body in self.ledger().measures().values() if body.get("in_phases")]
         rows = self.book.index().rows(dict.fromkeys(one for body in bodies for one in body["in_phases"]))

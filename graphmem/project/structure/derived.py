@@ -275,7 +275,7 @@ class Semantics:
     def rank(self) -> F64:
         """Importance of each symbol, by the code that depends on it.
 
-        The importance is a page rank. The array is in the order of the graph's nodes. Tests do not count as dependents.
+        The importance is a page rank. The array is in the order of the graph's nodes. Tests are not dependents here.
         """
         return central.page_rank(self.view)
 

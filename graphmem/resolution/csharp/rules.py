@@ -59,7 +59,7 @@ class CSharpRules(ScopedRules):
     def may_define(self, inference: Inference, name: str) -> bool:
         """Whether the project may define a type of a given name.
 
-        Properties, which often have the name of a type, do not count.
+        Properties, which often have the name of a type, are ignored.
         """
         return super().may_define(inference, name) and any(
             symbol.kind not in ("method", "variable") for symbol in inference.project.named(name)

@@ -134,7 +134,7 @@ class BareNames:
         """Return the classes that have a data attribute without inheriting it.
 
         The result is empty for more than `AMBIGUOUS_LIMIT` classes, if one of them has a method of this name, and for names that library
-        objects have, too. Classes of tests and scripts do not count.
+        objects have, too. Classes of tests and scripts are ignored.
         """
         if name.startswith("__") or rules_of(self.entry).is_common_name(name) or self.entry.in_tests:
             return []

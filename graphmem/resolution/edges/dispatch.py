@@ -1,7 +1,7 @@
 """Dynamic dispatch: find the overrides that a method call can run.
 
-A call on an object of class `A` runs the method of `A` or an override in a subclass. An override counts only if the project may create
-objects that have it (see `hierarchy`). A method that no object can run gets a reference edge instead of a call edge.
+A call on an object of class `A` runs the method of `A` or an override in a subclass. An override is considered only if the project may
+create objects that have it (see `hierarchy`). A method that no object can run gets a reference edge instead of a call edge.
 """
 
 from __future__ import annotations

@@ -74,7 +74,8 @@ class CallIndex:
     def _add_write(self, position: int, reference: Reference) -> None:
         """Index an assignment `x.name = …` or `templates[name] = …`.
 
-        Assignments to attributes of `self` or `this` are indexed elsewhere. `position` is that of the assignment in the file's references.
+        Assignments to attributes of `self` or `this` are indexed elsewhere. `position` is the position of the assignment in the file's
+        references.
         """
         target = self.terms[reference.term]
         if target[0] == INDEX:
@@ -95,7 +96,7 @@ class CallIndex:
     def _add_route(self, position: int, call: Call) -> None:
         """Index a call that registers a handler, by the route's path and name.
 
-        `position` is that of the call in the file's references.
+        `position` is the position of the call in the file's references.
         """
         _, _, arguments, named = call
         if arguments and self.terms[arguments[0]][0] == STRING:

@@ -187,7 +187,7 @@ class FileEntry:
     def _sets_elsewhere(self, reference: Reference) -> bool:
         """Whether an assignment sets an attribute of another object than `self`.
 
-        The result is False in tests, and in languages where such assignments do not count.
+        The result is False in tests, and in languages where such assignments are ignored.
         """
         if not self.rules.attributes_are_set_anywhere or self.in_tests:
             return False
@@ -310,8 +310,8 @@ class FileEntry:
     def defines(self, position: int, name: str) -> bool:
         """Whether a class itself defines an attribute, or its methods assign it.
 
-        `position` is that of the class among the file's definitions. If the definition at `position` is not a class, the result is True.
-        The answer comes from an index that stays in memory when the parser's results are released.
+        `position` is the position of the class among the file's definitions. If the definition at `position` is not a class, the result
+        is True. The answer comes from an index that stays in memory when the parser's results are released.
         """
         names = self.attribute_names.get(position)
         return names is None or name in names

@@ -74,8 +74,8 @@ class Shelf:
     def divide(self, read: ReadFacts, processes: int) -> None:
         """Prepare this object for use in one of several forked processes.
 
-        The memory budget is divided by `processes`, and `read` reads parsed files in this process. Files that were in memory before the
-        fork are shared, and count only when they are used.
+        The memory budget is divided by `processes`, and `read` reads parsed files in this process. The memory of files
+        that were loaded before the fork is shared, and is counted for a process only after the process uses the files.
         """
         self._read = read
         self._budget //= processes

@@ -65,8 +65,8 @@ class ClassRules:
     def accessor_functions(self, inference: Inference, entry: FileEntry, position: int, kind: str) -> Sequence[Symbol]:
         """Return the functions that run when an attribute of a class is used.
 
-        `position` is that of the attribute's binding, and `kind` is `read`, `write` or `delete`. The result is empty for an attribute whose
-        value does not name such functions.
+        `position` is the position of the attribute's binding, and `kind` is `read`, `write` or `delete`. The result is empty for an
+        attribute whose value does not name such functions.
         """
         return ()
 

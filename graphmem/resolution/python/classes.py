@@ -139,7 +139,7 @@ class PythonClasses(ClassRules):
         """Return the classes that define a member which a mixin uses but lacks.
 
         `symbol` is the mixin, and `name` the member. Each returned class inherits the mixin, or is another base of a class that inherits
-        the mixin. Test classes count only for mixins in tests. The result is empty in these cases:
+        the mixin. Test classes are considered only for mixins in tests. The result is empty in these cases:
 
         - A base class from a library may define the member.
         - Too many classes inherit the mixin.

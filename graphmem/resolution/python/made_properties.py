@@ -56,7 +56,7 @@ def made_property(inference: Inference, owner: Symbol, made: Binding) -> Type:
     """Return the type that reading a property made by a call gives.
 
     `owner` is the class, and `made` the binding of the property. The type is the result of the getter. A getter inside another function
-    counts only if its result has one class, because the result may depend on the arguments of that function.
+    is considered only if its result has one class, because the result may depend on the arguments of that function.
     """
     entry = inference.project.entry(owner)
     call = Call(inference, entry, 0, 0)

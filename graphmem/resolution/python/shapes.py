@@ -54,8 +54,8 @@ def _is_method(inference: Inference, name: str) -> bool:
 def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
     """Return the topmost classes that define the attribute `name`.
 
-    A class is left out if one of its bases defines the attribute, too. Classes in tests count only if they are in the file `path`. The
-    result is empty if too many classes define the attribute.
+    A class is left out if one of its bases defines the attribute, too. Classes in tests are considered only if they are in the file
+    `path`. The result is empty if too many classes define the attribute.
     """
     files = inference.project.files
     found = {

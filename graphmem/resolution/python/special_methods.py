@@ -111,8 +111,8 @@ class SpecialMethods(ClassRules, CallRules):
     def accessor_functions(self, inference: Inference, entry: FileEntry, position: int, kind: str) -> Sequence[Symbol]:
         """Return the functions that a use of an attribute calls.
 
-        The attribute is made by a call `x = property(get, set)` in a class, or by a function that returns such a call. `position` is that
-        of its binding, and `kind` is `read`, `write` or `delete`.
+        The attribute is made by a call `x = property(get, set)` in a class, or by a function that returns such a call. `position` is the
+        position of its binding, and `kind` is `read`, `write` or `delete`.
         """
         return made_accessors(inference, entry, entry.facts.bindings[position], _ACCESSORS[kind]) if kind in _ACCESSORS else ()
 

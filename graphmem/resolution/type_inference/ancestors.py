@@ -128,7 +128,7 @@ class Ancestors:
     def has(self, symbol: Symbol, name: str) -> bool:
         """Whether a class itself, not a base, defines or assigns an attribute.
 
-        A placeholder such as `name = None` does not count, unless other code assigns the attribute, too.
+        A placeholder such as `name = None` is ignored, unless other code assigns the attribute, too.
         """
         entry = self.project.entry(symbol)
         self.project.touch_member(entry, name)

@@ -172,8 +172,8 @@ class Hierarchy:
     def runs(self, symbol: Symbol, owner: Symbol, name: str) -> bool:
         """Whether a method of a class may run on an object of a given class.
 
-        `symbol` is the class of the object, and `owner` is the class that defines the method `name`. Objects of subclasses count, too, if
-        the project may create them. Subclasses that override the method do not count.
+        `symbol` is the class of the object, and `owner` is the class that defines the method `name`. Objects of subclasses are included
+        if the project may create them. Subclasses that override the method are ignored.
         """
         memo = self.project.files[symbol.path].memo
         return bool(self.project.solver.ask(memo, ("x", symbol.index, name, owner), self._runs, symbol, owner, name))
@@ -197,8 +197,8 @@ class Hierarchy:
         """Return the methods that override a method, in classes with objects.
 
         `owner` is the class, and `name` the method. If the project creates objects of neither `owner` nor any of its subclasses, all
-        overriding methods are returned. Classes in test files count only if `in_tests` is True. The result is empty for more than
-        `MAX_OVERRIDES` methods.
+        overriding methods are returned. Classes in test files are considered only if `in_tests` is True. The result is empty for more
+        than `MAX_OVERRIDES` methods.
         """
         found: list[Symbol] = []
         running: list[Symbol] = []

@@ -93,7 +93,7 @@ class ImportedNames:
     def imported(self, entry: FileEntry, position: int) -> Type:
         """Return the type of the name that an import binds.
 
-        `position` is that of the import among the file's imports.
+        `position` is the position of the import among the file's imports.
         """
         found = entry.facts.imports[position]
         modules = rules_of(entry).import_targets(self.inference, entry, found)

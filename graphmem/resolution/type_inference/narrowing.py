@@ -78,7 +78,7 @@ class Narrowing:
     def _until(self, entry: FileEntry, position: int) -> int:
         """Return the last line at which the tested expression has its old value.
 
-        `position` is that of the test among the file's bindings.
+        `position` is the position of the test among the file's bindings.
         """
         if not entry.test_ends:
             bindings = entry.facts.bindings

@@ -79,7 +79,7 @@ class Parameters:
         """Return the type of the arguments that callers pass for a parameter.
 
         If there are too many callers, only some are read. Then the result contains objects only, and neither functions nor classes.
-        Arguments in tests count only if there are few callers.
+        Arguments in tests are considered only if there are few callers.
         """
         found = EMPTY
         for site, is_whole, receiving in self.ask(self.project.shared, ("P", symbol), self._callers, symbol):

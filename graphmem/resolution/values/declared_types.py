@@ -1,6 +1,7 @@
 """Recognise declared types that leave the class of an object open.
 
-A declaration such as `Any`, `Iterator` or `list` says little about the object. The classes of the assigned or returned objects count, too.
+A declaration such as `Any`, `Iterator` or `list` says little about the object. The classes of the assigned or returned objects are
+included.
 """
 
 from __future__ import annotations
