@@ -30,7 +30,7 @@ import re
 import subprocess
 import tarfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ import report
 from changes import REPOSITORIES, of_package
 
 from graphmem.embedding.choose import choose
-from graphmem.embedding.fill import fill
+from graphmem.embedding.fill import Pace, fill
 from graphmem.project.graphmem import GraphMem
 from graphmem.search.fusion import MINMAX, RRF, ZSCORE
 from graphmem.search.pipeline import Request, Tuning, Weights, search
@@ -169,8 +169,15 @@ def indexed(work: Path, place: str, embedder: Any) -> tuple[GraphMem, Any]:
     projections = memory.parts.projections
     projections.use_model(embedder.model_id, embedder.dim)
     have = projections.vector_hashes()
-    quiet: dict[str, Callable[..., Any]] = {"on_progress": lambda done, wanted: None, "stopped": lambda: False}
-    fill(memory.parts.store, embedder, projections.fill_order(), have, on_vectors=projections.add_vectors, **quiet)
+    fill(
+        memory.parts.store,
+        embedder,
+        projections.fill_order(),
+        have,
+        on_vectors=projections.add_vectors,
+        on_progress=lambda done, wanted: None,
+        pace=Pace(lambda: False),
+    )
     return memory, projections.snapshot()
 
 
