@@ -22,6 +22,7 @@ from graphmem.knowledge import is_held
 from graphmem.memory.texts.text import clipped
 from graphmem.parsing.contents import read_inside
 from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.runtime.git import is_no_repository
 from graphmem.runtime.lines import lines_of
 from graphmem.search.stems import stems_of
 
@@ -273,7 +274,7 @@ def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> t
     """Find commits that may answer the question, as (score, reason).
 
     A commit is found in one of two cases: its message has words of the question, or it added the first symbol in `code` to the project. The
-    second result has a note if not all commits were searched.
+    second result has a note if commits were not searched, or not all of them.
     """
     words = sorted((stem if word.startswith(stem) and len(stem) >= _LEAST_STEM else word for stem, word in wanted.items()), key=len)[::-1]
     found: list[tuple[float, Reason]] = []
@@ -286,6 +287,8 @@ def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> t
         name = _told_apart(first.qualname) if first is not None else ""
         brought = messages.introduced(root, first.path, name) if first is not None else None
     except GitError as error:  # not under Git, a long history, or a partial clone without old contents; the other sources remain
+        if is_no_repository(error):
+            return [], ["no commits were searched, because the project is not under Git"]
         return found, [f"commits were not searched completely: {error.message}"]
     if brought is not None and all(one.sha != brought.sha for one in named):
         score, best = _best(_of_commit(brought, brought.subject), brought.body, wanted, _BROUGHT)
