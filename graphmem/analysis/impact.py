@@ -182,7 +182,10 @@ def _walked(view: GraphView, starts: Sequence[Start], question: Question, runs: 
 
 
 def _unsure(view: GraphView, walks: _Walks, question: Question, runs: Runs) -> Unsure:
-    """Return the known gaps of an answer."""
+    """Return the known gaps of an answer.
+
+    An example is a call whose target is unknown.
+    """
     backwards = question.direction == "dependents"
     seeds, found = walks.seeds, walks.found.nodes
     able = families(view, seeds)
@@ -200,7 +203,10 @@ def _unsure(view: GraphView, walks: _Walks, question: Question, runs: Runs) -> U
 
 
 def _may_judge(view: GraphView, starts: Sequence[Start], seeds: Sequence[int], runs: Runs) -> bool:
-    """Whether recorded runs can show that tests do not reach the seeds."""
+    """Whether recorded test runs can show that tests do not reach the targets.
+
+    `starts` and `seeds` are the start nodes of the walks through the graph.
+    """
     if not runs.judged or not seeds or not runnable(view, seeds):
         return False
     return all(EdgeKind.TESTS in start.kinds for start in starts if start.seeds)

@@ -27,7 +27,7 @@ _CERTAIN: Final = 0.95
 def overloads(view: GraphView, node: int) -> list[int]:
     """Return the other definitions with a symbol's name and file, by line.
 
-    A property's setter is one, too.
+    They are overloads of a function, or the getter and setter of a property.
     """
     if view.label[node] != SYMBOL or view.path_index[node] < 0:
         return []
@@ -37,9 +37,10 @@ def overloads(view: GraphView, node: int) -> list[int]:
 
 
 def unlisted_callers(view: GraphView, seeds: Sequence[int], found: Sequence[int]) -> list[int]:
-    """Return the callers of the other overloads of the seeds.
+    """Return the callers of overloads that were not asked for.
 
-    Callers of a seed, and those in `seeds` and `found`, are left out.
+    `seeds` are the changed symbols. The result has the callers of other definitions with the same name and file. Callers of a seed, and
+    those in `seeds` and `found`, are left out.
     """
     others = {other for seed in seeds for other in overloads(view, seed)}.difference(seeds)
     if not others:
@@ -53,9 +54,11 @@ def _callers(view: GraphView, node: int) -> list[int]:
 
 
 def joined(view: GraphView, values: FloatArray, seeds: Sequence[int]) -> FloatArray:
-    """Return step values in which the shares of one call are added up.
+    """Return the value of each edge, with divided calls added up again.
 
-    `values` has the value of each edge as a step of a walk. The shares of a caller are added if they lead to overloads among `seeds`.
+    If a call may run several overloads, it has an edge to each, and its confidence is divided among these edges. A change of several
+    overloads affects the caller with the sum. So each edge from a caller to one of several overloads in `seeds` gets the sum of the
+    caller's edges to them. `values` has the value of each edge before that.
     """
     groups: dict[tuple[int, str], list[int]] = defaultdict(list)
     for seed in seeds:

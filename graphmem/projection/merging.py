@@ -36,7 +36,7 @@ def rows_table(row_type: type[Any], rows: Sequence[Any]) -> pa.Table:
 
 
 class Merge:
-    """A plan that merges old and new rows into one sorted column.
+    """A merge of the old and new rows of a sorted column into one column.
 
     Args:
         n_old: number of old rows.

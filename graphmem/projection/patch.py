@@ -39,7 +39,7 @@ _SCAN_ABOVE: Final = 2_000  # from this number of look-ups on, a decoded list is
 
 
 class Patched(NamedTuple):
-    """A code graph after a change, with the plans (`Merge`) for its rows."""
+    """A code graph after a change, and how its old and new rows were merged."""
 
     arrays: GraphArrays
     nodes: Merge
@@ -128,8 +128,9 @@ class _Bisectable(Sequence[str]):
 def _paths(old: GraphArrays, merge: Merge, w_merge: Merge, added: list[str]) -> tuple[Any, I32 | None]:
     """Return the sorted paths after a change, and new positions of old paths.
 
-    `merge` is the plan for nodes, `w_merge` for unresolved calls, and `added` has the paths of new rows. The second result has the new
-    position of each old path, then a further -1, which stands for "no path". If no position changes, the second result is None.
+    `merge` and `w_merge` say how the old and new rows of nodes and of unresolved calls are merged. `added` has the paths of new rows. The
+    second result has the new position of each old path, then a further -1, which stands for "no path". If no position changes, the second
+    result is None.
     """
     used = np.zeros(len(old.paths.path) + 1, np.bool_)
     from_old = merge.gather[merge.gather < len(old.nodes.id)]
@@ -208,8 +209,8 @@ def _edges(
 ) -> tuple[EdgeColumns, tuple[str, ...], int]:
     """Return (edges, rules in use, number of dangling edges) after a change.
 
-    A rule names how the target of an edge was found. A dangling edge has a source or destination that is not in the graph, and is left out.
-    `merge` is the plan for nodes. `old_ids` and `ids` are all node ids before and after the change.
+    A rule names how the target of an edge was found. A dangling edge has a source or destination that is not in the graph, and is left
+    out. `merge` says how old and new nodes are merged. `old_ids` and `ids` are all node ids before and after the change.
     """
     mine = old.edges
     n_old = len(mine.src)
@@ -255,7 +256,7 @@ def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: 
     """Find where new edges belong among old edges, and which old edges break.
 
     `old_keys` are the edges before the change, and `new_keys` the new edges, both encoded by `edge_keys`. `src`, `kind` and `dst` are the
-    old edges with node numbers after the change; -1 is a removed node. `merge` is the plan for nodes.
+    old edges with node numbers after the change; -1 is a removed node. `merge` says how old and new nodes are merged.
 
     Returns:
         For each new edge, the row of the old edge before which the new edge belongs. Then the row numbers of old edges with a removed
@@ -273,8 +274,8 @@ def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: 
 def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tuple[str, ...], U8 | None]:
     """Return the rules that edges use after the change, and a map of codes.
 
-    A rule states how the target of an edge was found. The code of a rule is its position in the list of rules. The map is an array from old
-    code to new code; it is None if no code changes. `plan` merges old and new edges, and `rows` are the new edges.
+    A rule states how the target of an edge was found. The code of a rule is its position in the list of rules. The map is an array from
+    old code to new code; it is None if no code changes. `plan` says how old and new edges are merged, and `rows` are the new edges.
     """
     from_old = plan.gather[plan.gather < len(old.edges.src)]
     in_use = np.bincount(old.edges.rule[from_old], minlength=len(old.rules)) > 0

@@ -244,7 +244,7 @@ class PackageRules(Rules):
         return one((CLASS, owner, False)) if "static" in definition.modifiers else one((INST, owner, False))
 
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return what `this` is for a method that is called without a receiver.
+        """Return the type of `this` in a method that is called without a receiver.
 
         For `add()` in the class with `Shelf add() { return this; }`, it is a `Shelf`.
         """

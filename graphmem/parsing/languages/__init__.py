@@ -1,6 +1,6 @@
-"""Language helpers: code for rules that queries and tables cannot express.
+"""Parse code that query files and tables of a language cannot express.
 
-A helper is an instance of `Helper`, which has the default rules, or of a language's own subclass.
+The class `Helper` has the default behaviour. A language with special cases has a subclass of it, called the language helper.
 """
 
 from __future__ import annotations
@@ -68,9 +68,10 @@ def comment_text(text: str, marker: str) -> str:
 
 
 class Helper:
-    """The helper of a language without special rules.
+    """Parsing rules of a language that query files and tables cannot express.
 
-    For a language with special rules, `parsing/languages/<name>.py` has a subclass, and an instance of it named `HELPER`.
+    This class serves languages without special rules. For other languages, `parsing/languages/<name>.py` has a subclass, and an instance
+    of it named `HELPER`.
     """
 
     def docstring(self, text: str) -> str:

@@ -1,4 +1,7 @@
-"""Language helper for C and C++: reads macros, pointers, Windows code."""
+"""Parse code of C and C++ that the query files cannot express.
+
+Examples are macros, pointers and code that is only for Windows.
+"""
 
 from __future__ import annotations
 
@@ -187,7 +190,10 @@ def _templated(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 class CFamilyHelper(Helper):
-    """Language helper for C and C++: reads macros, operators, class paths."""
+    """Parses code of C and C++ that the query files cannot express.
+
+    Examples are macros, operators and the qualified names of classes.
+    """
 
     def name(self, text: str) -> str:
         """Return the name of a definition; `operator ==` becomes `operator==`.

@@ -1,6 +1,6 @@
-"""Language helper for C#: reads constructor initializers and `#if`.
+"""Parse code of C# that the query files cannot express.
 
-The parser converts the nodes that it reads to terms (expressions).
+Examples are constructor initializers (`: base(…)`) and `#if`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ _LAMBDAS: Final = LambdaSyntax(
 
 
 class CSharpHelper(Helper):
-    """Language helper for C#: reads initializers, arrays, setters and `#if`."""
+    """Parses code of C# that the query files cannot express.
+
+    Examples are constructor initializers, arrays, property setters and `#if`.
+    """
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a C# syntax node to a term (an expression).

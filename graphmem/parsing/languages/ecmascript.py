@@ -1,4 +1,7 @@
-"""Language helper for JavaScript, TypeScript and TSX."""
+"""Parse code of JavaScript and TypeScript that queries cannot express.
+
+TSX is included. Examples are imports, object literals and casts.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +42,9 @@ _TAG: Final = re.compile(r"^\s*@\w+", re.MULTILINE)
 
 
 class EcmascriptHelper(Helper):
-    """Language helper for JavaScript: reads imports, object literals, casts.
+    """Parses code of JavaScript that the query files cannot express.
 
-    The helper is also that of TypeScript. It also reads destructuring patterns and `instanceof` tests.
+    Examples are imports, object literals, casts, destructuring patterns and `instanceof` tests. TypeScript uses the same class.
     """
 
     def docstring(self, text: str) -> str:

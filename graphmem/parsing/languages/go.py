@@ -1,4 +1,7 @@
-"""Language helper for Go: reads packages, literals, type switches."""
+"""Parse code of Go that the query files cannot express.
+
+Examples are package names, composite literals and type switches.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +45,9 @@ def package_name(path: str) -> str:
 
 
 class GoHelper(Helper):
-    """Language helper for Go: reads packages, literals, type switches.
+    """Parses code of Go that the query files cannot express.
 
-    The literals are composite literals, such as `T{a: 1}`.
+    Examples are package names, composite literals such as `T{a: 1}`, and type switches.
     """
 
     def mended(self, source: bytes) -> bytes:

@@ -1,4 +1,7 @@
-"""Language helper for Java: reads imports, constructor calls and `+`."""
+"""Parse code of Java that the query files cannot express.
+
+Examples are imports, constructor calls such as `this(…)`, and `+`.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ _LAMBDAS: Final = LambdaSyntax(
 
 
 class JavaHelper(Helper):
-    """Language helper for Java: reads imports, constructor calls and `+`."""
+    """Parses code of Java that the query files cannot express.
+
+    Examples are imports, constructor calls such as `this(…)`, and `+`.
+    """
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Split `import a.b.Name` into the module `a.b` and the name `Name`."""

@@ -1,4 +1,4 @@
-"""Language helper for Jinja templates, parsed with the grammar of Twig."""
+"""Parse Jinja templates, for which the grammar of Twig is used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class JinjaHelper(Helper):
-    """Language helper for Jinja: reads calls, filters and dotted names."""
+    """Parses code of Jinja that the query files cannot express.
+
+    Examples are calls, filters and dotted names.
+    """
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a node of a Jinja template to a term (an expression).

@@ -1,4 +1,7 @@
-"""Language helper for Kotlin: reads delegation, extensions, parameters."""
+"""Parse code of Kotlin that the query files cannot express.
+
+Examples are delegation, extension functions and default values of parameters.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ MAX_HEADER: Final = 4000
 
 
 class KotlinHelper(Helper):
-    """Language helper for Kotlin: reads delegation, constructors, lambdas."""
+    """Parses code of Kotlin that the query files cannot express.
+
+    Examples are delegation, constructors and lambdas.
+    """
 
     def prepared(self, source: bytes) -> bytes:
         """Replace `by delegate` and some `constructor` in class headers by blanks.

@@ -1,4 +1,7 @@
-"""Language helper for PHP: reads qualified names, types in comments."""
+"""Parse code of PHP that the query files cannot express.
+
+Examples are qualified names, and types in comments.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ _EXITS: Final = frozenset({"return_statement", "throw_expression", "continue_sta
 
 
 class PhpHelper(Helper):
-    """Language helper for PHP: reads qualified names, docblocks, `instanceof`."""
+    """Parses code of PHP that the query files cannot express.
+
+    Examples are qualified names, documentation comments and `instanceof`.
+    """
 
     comments_refine_types = True
 

@@ -1,4 +1,7 @@
-"""Language helper for Python: reads dotted imports, `isinstance` tests."""
+"""Parse code of Python that the query files cannot express.
+
+Examples are dotted imports and `isinstance` tests.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ _LEAVES = frozenset({"return_statement", "raise_statement", "continue_statement"
 
 
 class PythonHelper(Helper):
-    """Language helper for Python: reads dotted imports, `isinstance` tests."""
+    """Parses code of Python that the query files cannot express.
+
+    Examples are dotted imports and `isinstance` tests.
+    """
 
     def cell(self, lines: Sequence[str]) -> Sequence[str]:
         """Return the lines of a notebook cell without commands of IPython."""

@@ -1,4 +1,7 @@
-"""Language helper for Ruby: reads `super`, instance variables, bare calls."""
+"""Parse code of Ruby that the query files cannot express.
+
+Examples are `super`, instance variables and calls without brackets.
+"""
 
 from __future__ import annotations
 
@@ -71,10 +74,10 @@ _IS_ASKED_FOR: Final = re.compile(rb"\s*ENV(?:\[[^\]]*\]|\.key\?[^\n]*)\s*$")
 
 
 class RubyHelper(Helper):
-    """Language helper for Ruby: reads `super`, instance variables, bare calls.
+    """Parses code of Ruby that the query files cannot express.
 
-    `super` is read as a call of the method of the same name in the base class. Instance variables are read as attributes. Identifiers that
-    are not local variables are read as calls.
+    `super` is read as a call of the method of the same name in the base class. Instance variables are read as attributes. Identifiers
+    that are not local variables are read as calls.
     """
 
     def prepared(self, source: bytes) -> bytes:

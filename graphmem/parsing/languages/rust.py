@@ -1,4 +1,7 @@
-"""Language helper for Rust: reads import trees, macros, patterns, blocks."""
+"""Parse code of Rust that the query files cannot express.
+
+Examples are import trees, macros, patterns and `impl` blocks.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,10 @@ ITERATING: Final = frozenset(
 
 
 class RustHelper(Helper):
-    """Language helper for Rust: reads import trees, macros, patterns, blocks."""
+    """Parses code of Rust that the query files cannot express.
+
+    Examples are import trees, macros, patterns and `impl` blocks.
+    """
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
         """Return where code begins that only test or checker builds contain.

@@ -1,4 +1,4 @@
-"""Language helper for Scala: splits imports such as `a.{b, c}`."""
+"""Parse imports of Scala that bind several names, such as `a.{b, c}`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RENAMED: Final = re.compile(r"\s*(?:=>|\bas\b)\s*")
 
 
 class ScalaHelper(Helper):
-    """Language helper for Scala: splits an import of several names."""
+    """Parses imports of Scala that bind several names, such as `a.{b, c}`."""
 
     def module(self, text: str) -> str:
         """Return the source of an import on one line, without the word `import`."""

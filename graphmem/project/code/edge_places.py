@@ -29,8 +29,8 @@ class EdgeQuestions:
     def edges(self, source: str, target: str, limit: int = 100) -> Edges:
         """Return the edges from one symbol or file to another.
 
-        `source` and `target` are references. Edges of members, such as the methods of a class, are included. At most `limit` edges are
-        returned; the answer also has the number of all edges.
+        `source` and `target` name symbols or files, such as `Cart.total` or `src/cart.py`. Edges of members, such as the methods of a
+        class, are included. At most `limit` edges are returned; the answer also has the number of all edges.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.

@@ -114,12 +114,12 @@ class ImpactQuestions:
         return dataclasses.replace(report, known=known, outside=outside)
 
     def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
-        """Return the graph nodes of the symbols and files that `refs` name.
+        """Return the graph nodes of symbols and files, given as people name them.
 
-        The second result has the references that are unknown or ambiguous.
+        An example of a name in `refs` is `Cart.total`. The second result has the names that are unknown or ambiguous.
 
         Raises:
-            BadInputError, SymbolNotFoundError, AmbiguousSymbolError: no reference names a node; the error is about the first reference.
+            BadInputError, SymbolNotFoundError, AmbiguousSymbolError: none of the names has a node; the error is about the first name.
         """
         nodes: dict[int, None] = {}
         failures: list[tuple[str, GraphMemError]] = []

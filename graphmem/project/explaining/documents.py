@@ -60,7 +60,7 @@ class Documents:
         Args:
             view: modules (the map), or impact (the targets, with their dependencies on the left and dependents on the right).
             format: svg, mermaid, dot, graphml or json.
-            targets: references of the targets, for the view impact.
+            targets: names of the target symbols or files, such as `Cart.total`; for the view impact only.
 
         Raises:
             BadInputError: the view or format is unknown, or `targets` does not fit the view.

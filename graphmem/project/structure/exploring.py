@@ -104,7 +104,7 @@ class Pictures:
         Each symbol has a position in the picture. A class in the middle includes its members.
 
         Args:
-            refs: the symbols in the middle, as for `symbol`.
+            refs: names of the symbols in the middle, such as `Cart.total`.
             depth: maximum number of edges from the middle to each side, 1 to 4.
             kinds: kinds of edges to follow; None for the kinds that the operation `impact` follows.
             min_confidence: least confidence of edges, 0 to 1.

@@ -68,9 +68,9 @@ class GroupsOf:
         self._reverse, self._covered = None, 0
 
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
-        """Add to `stale` all sets that contain a member of `stale`, at any depth.
+        """Add to `stale` every set that contains a changed input, at any depth.
 
-        The sets contain inputs (facts of files) and other sets; both have numbers. So a set that contains an added set is added, too.
+        An input is a fact of a file. A set may contain other sets. Inputs and sets are identified by numbers in one numbering.
 
         Args:
             members: the members of each set, or None for a removed set. Sets are in order of creation, after their members.

@@ -43,10 +43,11 @@ class Dispatch:
         self._met: dict[tuple[int, Symbol], bool] = {}  # by method and override
 
     def targets(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
-        """Yield the targets of a method call on an object, with overrides.
+        """Yield the methods that a call on an object may run.
 
-        `plain` are the targets without overrides, and `is_self` is True for a call on `self`. A method that no object can run gets a
-        reference edge instead of a call edge. Such a method is abstract, or is overridden in all classes that are instantiated.
+        `plain` are the methods found for the object's declared class. Methods of subclasses that override them are added. `is_self` is
+        True for a call on `self`. A method that no object can run gets a reference edge instead of a call edge. Such a method is
+        abstract, or is overridden in all classes that are instantiated.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:

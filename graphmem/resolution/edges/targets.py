@@ -124,10 +124,10 @@ class Targets:
                 yield from self.constructors.after_super(atom)
 
     def _of_stored(self, function: Func, plain: Target, caller: Symbol) -> Iterator[Target]:
-        """Yield what the call of a stored function can run.
+        """Yield the functions that may run when code calls a stored function.
 
-        `plain` is the function itself. After `step = self.step`, the call `step()` runs the method `step` of the object's class, which may
-        be a subclass that overrides the method.
+        `plain` is the stored function itself. After `step = self.step`, the call `step()` runs the method `step` of the object's class,
+        which may be a subclass that overrides the method.
         """
         _, symbol, receiver = function
         if receiver is not None and receiver[0] == INST:
@@ -138,9 +138,9 @@ class Targets:
         yield plain
 
     def stored_in(self, name: str, caller: Symbol) -> list[Target]:
-        """Return what a call `x.name()` can run if nothing is known about `x`.
+        """Return the functions that `x.name()` may run if `x` has an unknown type.
 
-        The functions and callable objects that classes store in an attribute `name` are the targets. They share one confidence.
+        These are the functions and callable objects that classes store in an attribute `name`. They share one confidence.
         """
         values = (self.of_attribute((INST, base, False), name, "inferred_type", caller) for base in self.names.storing(name))
         found = {target.symbol: target for value in values for target in value if target.symbol is not None}

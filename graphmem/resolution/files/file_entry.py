@@ -301,7 +301,7 @@ class FileEntry:
     def attributes(self) -> Iterator[tuple[str, Symbol]]:
         """Yield (name, class) for each attribute that a class defines or assigns.
 
-        Nothing is yielded in languages where graphmem does not infer classes from attributes that code reads.
+        Nothing is yielded unless graphmem, in the file's language, infers the class of a value from the attributes that code reads.
         """
         for position, names in self.attribute_names.items() if self.rules.uses_tell_classes else ():
             for name in names:

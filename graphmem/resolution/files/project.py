@@ -214,7 +214,7 @@ class Project:
     def having(self, name: str) -> Sequence[Symbol]:
         """Return the classes that define or assign an attribute, in source order.
 
-        The result is empty in languages where graphmem does not infer classes from attributes that code reads.
+        Only languages are included in which graphmem infers the class of a value from the attributes that code reads.
         """
         self.touch("having", name)
         return self._in_order("having", name, self._having)

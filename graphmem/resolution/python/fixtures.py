@@ -1,4 +1,4 @@
-"""Find the functions that pytest and unittest run for a test.
+"""Find the functions that pytest and unittest run before and after a test.
 
 These are fixtures, and methods such as `setUp`.
 """
@@ -30,7 +30,7 @@ FUNCTION_HOOKS: Final = LIBRARY.function_hooks
 
 
 class PythonFixtures(PythonTypes):
-    """The part of the Python rules that finds what runs around a test."""
+    """Rules that find the fixtures and set-up methods of Python tests."""
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Return the functions that pytest or unittest runs for a test.

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def called_name(entry: FileEntry, symbol: Symbol) -> tuple[str, Symbol | None]:
-    """Return the name by which code calls a function, and a class or None.
+    """Return the name under which code calls a function.
 
-    Code calls a constructor by the name of its class. So for a constructor, the second result is this class. For any other function, it is
-    None.
+    The result is (name, class). Code calls a constructor by the name of its class, so the second item is this class. For any other
+    function, the second item is None.
     """
     if symbol.kind == "method" and symbol.name in rules_of(entry).constructors:
         owner = entry.symbols[entry.definitions[symbol.index].parent]

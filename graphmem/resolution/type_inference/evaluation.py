@@ -415,9 +415,9 @@ class Evaluation:
         return one((MADE, atom[1], 0, term[2])) if is_receiver and atom[0] == PARAM else EMPTY
 
     def made_of(self, value: Type, name: str) -> Type:
-        """Return new objects of the classes that are called in an expression.
+        """Return the objects that a call creates if it calls classes.
 
-        The expression is `value.name()`. If `name` is "", it is `value()`.
+        The call is `value.name()`, or `value()` if `name` is "". `value` is the type of the expression before the dot.
         """
         value = self.expanded(value)
         if not name:

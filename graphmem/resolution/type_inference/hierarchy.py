@@ -215,11 +215,11 @@ class Hierarchy:
         return chosen if len(chosen) <= MAX_OVERRIDES else ()
 
     def _origin(self, owner: Symbol, child: Symbol, name: str) -> Symbol:
-        """Return the class that defines a method for objects of a subclass.
+        """Return the class whose method `name` runs on an object of `child`.
 
-        The method `name` overrides that of `owner`. Usually the class is `child`. A class that implements an interface may inherit the
-        method from a class that does not implement it, or in Go get the method from a type that it embeds. In Python, a class may inherit
-        the method from another base, which comes before `owner` in the method resolution order.
+        `child` is a subclass of `owner`, and overrides the method of `owner`. Usually the result is `child`. A class that implements an
+        interface may instead inherit the method from a class that does not implement it, or in Go get the method from a type that it
+        embeds. In Python, a class may inherit the method from another base, which comes before `owner` in the method resolution order.
         """
         if self.inference.functions(child, name) or not self._may_inherit(owner, child, name):
             return child

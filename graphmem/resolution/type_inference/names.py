@@ -160,10 +160,10 @@ class Names:
         return meaning
 
     def _plain(self, place: Place, key: int) -> Type | None:
-        """Return the type that a binding gives a name, if one file decides it.
+        """Return the type that a binding gives a name, if no other file is needed.
 
-        `place` is the binding. `key` is the number under which dependencies on the name are recorded. The file decides it for parameters,
-        classes and undecorated functions. For any other binding the result is None.
+        `place` is the binding. No other file is needed for parameters, classes and undecorated functions. For any other binding the
+        result is None. `key` is the number under which dependencies on the name are recorded.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":
