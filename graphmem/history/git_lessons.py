@@ -8,7 +8,7 @@ memories are candidates until a person confirms them.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -24,7 +24,9 @@ _FIX: Final = re.compile(
     re.IGNORECASE,
 )
 _CHORE: Final = re.compile(
-    r"\b(?:typos?|docs?|documentation|changelog|lint|flake8|mypy|ruff|black|spelling|formatting|ci|bump|readme)\b", re.IGNORECASE
+    r"\b(?:typos?|docs?|documentation|changelog|lint|flake8|mypy|ruff|black|spelling|formatting|ci|bump|readme|annotations?|"
+    r"type hints?|pragmas?|coverage|codecov|pre-commit)\b",
+    re.IGNORECASE,
 )
 # A warning sentence: why the code broke, or what must not be repeated.
 _TRAP: Final = re.compile(
@@ -38,7 +40,8 @@ _TRAILER: Final = re.compile(
     r"^(?:[A-Z][A-Za-z-]+-by|Change-Id|Reviewed-on|Closes|Fixes|Refs?|See|Signed-off-by|PR|Co-authored-by)\b.*$", re.MULTILINE
 )
 _ASIDE: Final = re.compile(
-    r"(?:^|/)(?:tests?|testing|docs?|examples?|changelogs?|\.github)/|(?:^|/)(?:test_|conftest)|\.(?:md|rst|txt|ya?ml|toml|json|lock|cfg|ini)$"
+    r"(?:^|/)(?:tests?|testing|docs?|examples?|changelogs?|\.github)/|(?:^|/)(?:test_|conftest)|(?:^|/)\.[^/]+$|"
+    r"\.(?:md|rst|txt|ya?ml|toml|json|lock|cfg|ini)$"
 )
 _PATCH: Final = re.compile(r"^(?:diff --git |--- a/|\+\+\+ b/)", re.MULTILINE)  # a patch pasted below the message; prose ends here
 _FENCED: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)  # code quoted in a message
@@ -60,7 +63,11 @@ def may_teach(commit: Commit) -> bool:
 
 
 def lessons(
-    commits: Sequence[Commit], messages: Mapping[str, str], living: Collection[str], faults: list[str] | None = None
+    commits: Sequence[Commit],
+    messages: Mapping[str, str],
+    living: Collection[str],
+    faults: list[str] | None = None,
+    symbols_left: Callable[[str, Sequence[str]], list[str] | None] = lambda sha, files: [],
 ) -> list[dict[str, Any]]:
     """Return the traps that commits explain, as arguments of `remember`.
 
@@ -71,21 +78,24 @@ def lessons(
         messages: for each commit, by its hash, the message without the subject.
         living: existing paths; the memories name no other paths.
         faults: receives a sentence for each commit that caused an unexpected error and is skipped.
+        symbols_left: from the hash of a commit and its existing files of code, returns the definitions that contain its code now; None if
+            its code was rewritten, so that the commit explains nothing that exists.
     """
     out: list[dict[str, Any]] = []
     told: set[str] = set()  # a commit of a pull request often repeats the message of the commit that it merges
     for commit in reversed(commits):
         try:
             lesson = _lesson(commit, messages.get(commit.sha, ""), living)
+            symbols = symbols_left(commit.sha, [*filter(_is_code, lesson["files"])]) if lesson is not None else None
         except Exception as error:  # noqa: BLE001 - one commit costs itself alone
             said = fault(error, "learning", f"commit {commit.sha[:12]}")
             if faults is not None:
                 faults.append(f"commit {commit.sha[:12]} teaches nothing: {said}")
             continue
         text = _NUMBER.sub("", lesson["content"]) if lesson is not None else ""
-        if lesson is not None and text not in told:
+        if lesson is not None and symbols is not None and text not in told:
             told.add(text)
-            out.append(lesson)
+            out.append({**lesson, "symbols": symbols})
             if len(out) == MOST_LEARNT:
                 break
     return out

@@ -8,7 +8,8 @@ A trap is a memory that warns of a mistake. Its score is multiplied by `TRAP`, a
 file, for example from an old commit, is ranked like any other memory.
 
 An unconfirmed memory is left out if its file is related to the subject only by common changes. Such a relation says little, because
-changelogs and test files change with much code.
+changelogs and test files change with much code. An unconfirmed lesson of a commit is left out, too, unless the subject is its file or a
+definition that it explains. Most other code of the file has nothing to do with it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from graphmem.answers.memory import NearbyMemories, NearbyMemory, code_since
 from graphmem.knowledge import is_held
 from graphmem.memory.reading.describe import Describer
 from graphmem.memory.reading.lifecycle import confidence_in_use
-from graphmem.memory.texts.types import SOURCES, TRAPS
+from graphmem.memory.texts.types import COMMIT, SOURCES, TRAPS
 from graphmem.projection.arrays import FILE
 
 if TYPE_CHECKING:
@@ -120,11 +121,12 @@ def nearby(
             held += 1
             continue
         node_id, place = nearest[one]
-        if (place.role == TOGETHER and row.status == "candidate") or (keeps is not None and not keeps(row, place)):
+        node = view.index_of.get(node_id)
+        is_of_file = node is None or view.label[node] == FILE
+        if _says_little(row, place, is_of_file=is_of_file) or (keeps is not None and not keeps(row, place)):
             continue
         score = place.nearness * SOURCES[row.source].trust * confidence_in_use(row, now, index.about(one))
-        node = view.index_of.get(node_id)
-        warns = row.type in TRAPS and (row.status != "candidate" or (node is not None and view.label[node] != FILE))
+        warns = row.type in TRAPS and (row.status != "candidate" or not is_of_file)
         found.append(_Candidate(score * (TRAP if warns else 1.0), score, one, warns))
     found.sort(key=lambda one: (-one.weight, one.id))
     describer = Describer(index, view, now, dict, branches)
@@ -132,6 +134,15 @@ def nearby(
     first = {one.id for one in found[:limit] if one.warns}
     chosen.sort(key=lambda one: (one.id not in first, -one.score, one.id))
     return NearbyMemories(chosen, len(found) - len(chosen) + len(nearest) - len(judged), held)
+
+
+def _says_little(row: MemoryRow, place: Place, *, is_of_file: bool) -> bool:
+    """Whether an unconfirmed memory is unlikely to concern the subject."""
+    if row.status != "candidate":
+        return False
+    if row.source == COMMIT:
+        return place.role not in (TARGET, WAY) and (is_of_file or place.role != AROUND)
+    return place.role == TOGETHER
 
 
 def _described(candidate: _Candidate, info: MemoryInfo, node_id: str, place: Place) -> NearbyMemory:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHORTEST: Final = 24
 
-_IMAGE_OR_CODE: Final = lazy_pattern(r"(`+[^`\n]+`+)|\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?|<[^>]+>")
+_IMAGE_OR_CODE: Final = lazy_pattern(r"(`+[^`\n]+`+)|\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?(?:\](?:\([^)]*\)|\[[^\]]*\]))?|<[^>]+>")
 _LINK: Final = lazy_pattern(r"\[([^\]]+)\]\([^)]*\)|\[([^\]]+)\]\[[^\]]*\]")
 _RST_LINK: Final = lazy_pattern(r"`([^`<]+?)\s*<[^>]+>`_+")  # may span lines
 _RST_LITERAL: Final = lazy_pattern(r"(?<!`)``(?!`)")
@@ -28,7 +28,8 @@ _TELLING: Final = lazy_pattern(
     r"architect|structure|layout|convention|contribut|develop|test|design|principle|guideline|style|requirement|caveat|limitation|gotcha",
     re.IGNORECASE,
 )
-_GREETING: Final = lazy_pattern(r"(?:please|thank|thanks|welcome|hi\b|hello|note|see |:)", re.IGNORECASE)
+# The start of a paragraph that tells nothing by itself: a greeting, or words that continue another paragraph.
+_GREETING: Final = lazy_pattern(r"(?:please|thank|thanks|welcome|hi\b|hello|note|see |and |but |or |then |so |:)", re.IGNORECASE)
 _SOCIAL: Final = lazy_pattern(
     r"\b(?:issues?|bugs?|report\w*|conduct|questions?|community|sponsor\w*|licen[cs]e|financial|donat\w*|backers?|collective)\b",
     re.IGNORECASE,

@@ -61,7 +61,9 @@ def _kind(name: str, paths: str, read: Callable[[str, str], Iterator[Seed]], fil
     return Kind(name, re.compile(paths, re.IGNORECASE), read, files, each, most)
 
 
-_NEAR: Final = r"(?:[^/]+/){0,2}"
+_NEAR: Final = (
+    r"(?:(?!(?:examples?|samples?|demos?|templates?|tests?|fixtures?|testdata)/)[^/]+/){0,2}"  # what examples need is not the project's
+)
 KINDS: Final[tuple[Kind, ...]] = (
     _kind("readme", r"readme(?:\.(?:md|markdown|rst|txt))?", readme, 1, 8, 8),
     _kind("manifest", _NEAR + r"pyproject\.toml", pyproject, 4, 1, 4),

@@ -108,7 +108,7 @@ def _link_paths(links: _Links, content: str, view: GraphView) -> list[tuple[int,
                 links.wait_for(path, BARE)
             continue
         spans.append(match.span())
-        inner = _definition_at(view, file, int(match["line"])) if match["line"] else None
+        inner = definition_at(view, file, int(match["line"])) if match["line"] else None
         if inner is not None:
             links.add(view, inner, "about", POSITION)
         links.add(view, file, "about", PATH)
@@ -213,7 +213,7 @@ def resolve(view: GraphView, ref: str) -> list[int]:
         if file is None:
             return []
         if name.isdigit():
-            inner = _definition_at(view, file, int(name))
+            inner = definition_at(view, file, int(name))
             return [] if inner is None else [inner]
         here = [int(node) for node in view.by_path(view.path(file)) if view.label[node] == SYMBOL]
         return sorted(
@@ -311,7 +311,7 @@ def _packages(view: GraphView) -> set[str]:
     return {path.removeprefix("src/").partition("/")[0].casefold() for path in view.paths if "/" in path}
 
 
-def _definition_at(view: GraphView, file: int, line: int) -> int | None:
+def definition_at(view: GraphView, file: int, line: int) -> int | None:
     """Return the innermost definition that contains a line of a file."""
     around = [
         int(node)

@@ -14,6 +14,7 @@ from graphmem.history.change_log import AGENT, GIT, HistoryLog
 from graphmem.history.co_edits import History
 from graphmem.history.coaccess_pairs import pairs
 from graphmem.memory.texts.types import COMMIT
+from graphmem.project.history import surviving
 from graphmem.runtime.lazy import Lazy
 from graphmem.runtime.limits import kept_if_possible
 from graphmem.runtime.pushes import is_pushed
@@ -131,7 +132,10 @@ class HistorySource:
         faults = [f"the message of commit {sha[:12]} was not read: git refuses it; `git fsck` says what is wrong" for sha in unread]
         with history.lock:
             living = {path for path, node in history.by_path.items() if history.nodes[node].alive}
-        items = git_lessons.lessons(reading.lessons, messages, living, faults)
+        view = self.projections.graph()
+        items = git_lessons.lessons(
+            reading.lessons, messages, living, faults, lambda sha, files: surviving.definitions_left(root, sha, files, view)
+        )
         if faults:
             self._notes = [*self.gaps(), *faults]
         if items:

@@ -1,0 +1,88 @@
+"""Find the code of a commit that still exists, with its definitions.
+
+The message of an old fix often explains code that was rewritten since. Lines that the commit added, and that its files still contain, show
+which definitions the message is about.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.analysis.unified_diff import parse
+from graphmem.errors import BadInputError, GitError
+from graphmem.memory.texts.link import definition_at
+from graphmem.runtime import git
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from graphmem.projection.graph import GraphView
+
+LEAST: Final = 0.5  # share of a commit's added lines that its files must still contain
+MOST_DEFINITIONS: Final = 3
+SHORTEST: Final = 8  # characters of a line that is compared; shorter ones, such as `else:`, are in every file
+PATIENCE_S: Final = 5.0
+
+
+def definitions_left(root: Path, sha: str, files: Sequence[str], view: GraphView) -> list[str] | None:
+    """Return the ids of the definitions that contain what a commit added.
+
+    The ones with the most added lines come first. The result is None if less than `LEAST` of the added lines still exist. It is empty if
+    the commit added no line that can be recognised, for example because it only deleted lines, or if Git cannot show the commit.
+
+    Args:
+        root: root of the working tree.
+        sha: hash of the commit.
+        files: paths of existing files that the commit changed.
+        view: the code graph of the working tree.
+    """
+    added = _added(root, sha, files)
+    total, left = 0, 0
+    found: Counter[int] = Counter()
+    for path, lines in added.items():
+        places = _places(root / path)
+        file = view.file_node(path)
+        for line in lines:
+            total += 1
+            numbers = places.get(line, [])
+            left += bool(numbers)
+            if len(numbers) == 1 and file is not None and (around := definition_at(view, file, numbers[0])) is not None:
+                found[around] += 1
+    if total and left < LEAST * total:
+        return None
+    return [view.ids[node] for node, _ in found.most_common(MOST_DEFINITIONS)]
+
+
+def _added(root: Path, sha: str, files: Sequence[str]) -> dict[str, Collection[str]]:
+    """Return the lines that a commit added to each file, without indentation."""
+    command = ("log", "-1", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--relative", "--format=", sha, "--")
+    try:
+        shown = git.answer(root, (*command, *files), timeout_s=PATIENCE_S)
+        changes = parse(os.fsdecode(shown.stdout).lstrip("\n")) if shown.returncode == 0 else []
+    except (GitError, BadInputError):
+        return {}
+    return {
+        change.new_path: [line for hunk in change.hunks for line in map(str.strip, hunk.new.lines) if _is_told_apart(line)]
+        for change in changes
+        if change.new_path in files
+    }
+
+
+def _places(file: Path) -> dict[str, list[int]]:
+    """Map each line of a file, without indentation, to its line numbers."""
+    found: dict[str, list[int]] = {}
+    try:
+        text = file.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if _is_told_apart(line := line.strip()):
+            found.setdefault(line, []).append(number)
+    return found
+
+
+def _is_told_apart(line: str) -> bool:
+    return len(line) >= SHORTEST and any(map(str.isalpha, line))

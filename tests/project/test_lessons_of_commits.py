@@ -1,0 +1,86 @@
+"""A fix that explains a trap teaches about the code that it changed, and only while this code exists."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+
+WHY = "The cache was shared between threads, because the class attribute is evaluated once. It must be made in __init__."
+BEGUN = (
+    "class Cache:\n    items = {}\n\n    def get(self, key):\n        return self.items[key]\n\n\ndef total(cart):\n    return sum(cart)\n"
+)
+FIXED = BEGUN.replace("    items = {}\n", "    def __init__(self):\n        self.items = dict()\n")
+ROUNDED = FIXED.replace("    return sum(cart)\n", "    exact = sum(map(decimal_of, cart))\n    return exact.quantize(CENT)\n")
+REWRITTEN = ROUNDED.replace(
+    "    def __init__(self):\n        self.items = dict()\n", "    def __init__(self, size):\n        self.kept = Lru(size)\n"
+)
+CALLER = "from shop import total\n\n\ndef receipt(cart):\n    return total(cart)\n"
+
+
+@pytest.fixture
+def commit(tmp_path):
+    def made(message, **files):
+        for name, text in files.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        who = {f"GIT_{one}_{what}": "ann@example.org" for one in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        for command in (["add", "-A", "*.py"], ["commit", "-q", "-m", message]):
+            subprocess.run(["git", *command], cwd=tmp_path, check=True, env={**os.environ, **who}, timeout=60)
+
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=tmp_path, check=True, timeout=60)
+    made("Begin", shop=BEGUN, page=CALLER)
+    return made
+
+
+@pytest.fixture
+def indexed(tmp_path):
+    opened = []
+
+    def made():
+        opened.append(GraphMem.open(tmp_path, settings=Settings(embedder="none", workers=1, seeds=False)))
+        opened[-1].index(tmp_path)
+        return opened[-1]
+
+    yield made
+    for one in opened:
+        one.close()
+
+
+def _known(service, symbol):
+    return [one.title for one in service.impact([symbol]).known.memories]
+
+
+def test_a_fix_teaches_about_the_definitions_that_contain_its_lines(commit, indexed):
+    commit(f"Fix race in the cache\n\n{WHY}", shop=FIXED)
+    service = indexed()
+    [lesson] = service.memories().memories
+    assert {one.name for one in lesson.about} == {"shop.py", "shop.py:Cache.__init__"}
+    assert _known(service, "Cache.__init__") == ["Fix race in the cache"]
+    assert _known(service, "shop.py") == ["Fix race in the cache"]
+
+
+def test_a_fix_is_not_told_of_other_code_of_its_file_or_of_its_callers(commit, indexed):
+    commit(f"Fix race in the cache\n\n{WHY}", shop=FIXED)
+    commit("Fix rounding\n\nThe total was wrong, because floats were added before they were rounded.", shop=ROUNDED)
+    service = indexed()
+    assert _known(service, "total") == ["Fix rounding"]
+    assert _known(service, "receipt") == []
+
+
+def test_a_fix_whose_code_was_rewritten_teaches_nothing(commit, indexed):
+    commit(f"Fix race in the cache\n\n{WHY}", shop=FIXED)
+    commit("Fix rounding\n\nThe total was wrong, because floats were added before they were rounded.", shop=ROUNDED)
+    commit("Keep few items", shop=REWRITTEN)
+    assert [one.title for one in indexed().memories().memories] == ["Fix rounding"]
+
+
+def test_a_fix_that_only_deletes_teaches_about_its_file(commit, indexed):
+    commit(f"Fix race in the cache\n\n{WHY}", shop=BEGUN.replace("    items = {}\n\n", ""))
+    service = indexed()
+    assert [[one.name for one in lesson.about] for lesson in service.memories().memories] == [["shop.py"]]
+    assert _known(service, "total") == []
+    assert _known(service, "shop.py") == ["Fix race in the cache"]
