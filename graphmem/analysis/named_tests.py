@@ -31,8 +31,8 @@ _BREAK: Final = re.compile(r"[^a-z0-9]+")
 def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], bool]) -> list[str]:
     """Return the test files that are named after a file, at most two.
 
-    Among several such files, only those in the most similar folders count. If more than two files remain, the name is too common, and the
-    result is empty. The result is also empty if `path` is itself a test.
+    If there are several such files, those in the most similar folders are chosen. If more than two files remain, the name is too common,
+    and the result is empty. The result is also empty if `path` is itself a test.
 
     Args:
         path: the file.

@@ -56,9 +56,9 @@ def _callers(view: GraphView, node: int) -> list[int]:
 def joined(view: GraphView, values: FloatArray, seeds: Sequence[int]) -> FloatArray:
     """Return the value of each edge, with divided calls added up again.
 
-    If a call may run several overloads, it has an edge to each, and its confidence is divided among these edges. A change of several
-    overloads affects the caller with the sum. So each edge from a caller to one of several overloads in `seeds` gets the sum of the
-    caller's edges to them. `values` has the value of each edge before that.
+    If a call may run several overloads, it has an edge to each, and its confidence is divided among these edges. If several of these
+    overloads are in `seeds`, the changed symbols, a change affects the caller more than one edge says. Each of these edges then gets the
+    sum of their values. `values` has the values of all edges.
     """
     groups: dict[tuple[int, str], list[int]] = defaultdict(list)
     for seed in seeds:

@@ -67,9 +67,9 @@ def _title(language: str) -> str:
 
 
 def _measured_as(language: str) -> str:
-    """Return the language whose measured values apply to a language.
+    """Return the language that was measured in place of a given language.
 
-    Of several languages with the same resolution, only one was measured.
+    Of several languages with the same resolution rules, such as TypeScript and JavaScript, only one was measured.
     """
     return conventions_of(language).measured_as or language
 

@@ -100,7 +100,7 @@ class SymbolPage(Unpacks):
 
 @answer
 class Site:
-    """An edge seen from one end: the symbol at the other end and the evidence."""
+    """An edge of a symbol: the symbol at the other end, and the evidence."""
 
     symbol: SymbolInfo
     kind: EdgeKind

@@ -11,7 +11,7 @@ from graphmem.answers.vocabulary import MomentOrNone
 
 @answer
 class SearchWay:
-    """A search method, with its quality on the newer half of the commits."""
+    """A search method, with its measured quality on the newer commits."""
 
     name: str
     first: Annotated[float, Doc("mean reciprocal rank: the mean of 1 / rank of the first changed file in the results, 0 to 1")]

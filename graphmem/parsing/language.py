@@ -1,7 +1,7 @@
 """Read `grammars/<language>/language.toml` as plain data.
 
-Reading it needs no parser. Discovery uses it to find the language of a file, and extraction to find the operator of each syntax node.
-Resolution uses it to find test files, test functions and the decorators of entry points.
+No parser is needed. The search for files uses the data to find the language of a file. Extraction uses the data to convert syntax nodes
+to expressions. Resolution uses the data to find test files, test functions and the decorators of entry points.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def notebook_size(data: bytes) -> int:
 def notebook_language(data: bytes) -> str:
     """Return the folder in `grammars/` for the code of a notebook, or "text".
 
-    An unreadable notebook has the default language, so that a diagnostic of parsing names it.
+    An unreadable notebook gets the default language. It is then parsed, and a diagnostic reports the fault.
     """
     try:
         return kernel_language(read_notebook(to_utf8(data).source.decode("utf-8")))

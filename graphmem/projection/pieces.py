@@ -82,9 +82,9 @@ class Pieces:
         return {chunk: piece for chunk in chunks if (piece := kept.get(chunk)) is not None}
 
     def add(self, pieces: Mapping[str, Piece]) -> None:
-        """Add divided chunks, by chunk id; an entry that exists already stays.
+        """Add chunks whose lines were divided among symbols, by chunk id.
 
-        If the cache becomes too large, its oldest entries are dropped.
+        Existing entries are not replaced. If the cache becomes too large, its oldest entries are dropped.
         """
         with self._lock:
             for chunk, piece in pieces.items():

@@ -274,14 +274,14 @@ class Resolver:
     def handler(self, path: str, scope: int, line: int, name: str, edges: Iterable[EdgeRow]) -> tuple[str, str] | None:
         """Return (id, qualified name) of the handler that a line of code names.
 
-        In `router.POST("/message", messages.create)`, the handler is `messages.create`. Several functions may have the handler's name. The
-        edge with the highest confidence decides between them. The result is None if no edge leads to such a function, or if the best edges
-        lead to several.
+        In `router.POST("/message", messages.create)`, the handler is `messages.create`. Several functions may have the handler's name.
+        The edge with the highest confidence decides between them. The result is None if no edge leads to such a function, or if the best
+        edges lead to several.
 
         Args:
             path: the file.
             scope: index of the definition that contains the line.
-            line: the line; if it uses no function of that name, other lines of the definition count.
+            line: the line; if no function of that name is used on it, the other lines of the definition are searched.
             name: name of the function.
             edges: edges out of the file.
         """

@@ -72,13 +72,13 @@ def _above(folder: str) -> list[str]:
 
 
 def _renamed(older: GraphView, left: Sequence[str], newer: GraphView, came: Sequence[str]) -> Mapping[str, str]:
-    """Map files that no longer exist to new files with most of their code.
+    """Map removed files to new files that have most of the same definitions.
 
     Args:
-        older: the graph with the files that no longer exist.
-        left: their paths.
+        older: the graph with the removed files.
+        left: paths of the removed files.
         newer: the graph with the new files.
-        came: their paths.
+        came: paths of the new files.
     """
     holder: dict[str, str] = {}
     for path in came:

@@ -152,9 +152,10 @@ def _uses(files: FileGraph, at: I64) -> I64:
 
 
 def _cheapest(weight: F64) -> npt.NDArray[np.bool_]:
-    """Return one of two parts between which little weight lies, shape (n,).
+    """Divide nodes into two parts so that the edges between them are light.
 
-    `weight` is symmetric, with a positive sum of each row.
+    `weight` is the symmetric matrix of edge weights; each row has a positive sum. Returns one of the parts as booleans, shape (n,). The
+    cost of a division is the weight between the parts, relative to the weight of each part.
     """
     degree = weight.sum(axis=1)
     scale = 1 / np.sqrt(degree)

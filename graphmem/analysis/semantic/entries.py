@@ -150,9 +150,11 @@ class Entries:
     def _variants(self, programs: Sequence[int]) -> frozenset[int]:
         """Return those programs that are variants of others in their folder.
 
-        - A name that continues the name of another program, such as `cli-esm.ts` beside `cli.ts`.
-        - A further `main` of one package, which only a build with other options contains, as in Go. The file called `main` is the program;
-          without one, the first of `programs`.
+        A variant is one of these:
+
+        - A program whose name continues the name of another program, such as `cli-esm.ts` beside `cli.ts`.
+        - A second function `main` of one package, which only a build with other options contains, as in Go. The file called `main` has
+            the program itself; without such a file, the first of `programs` has it.
         """
         view, modules = self.view, self.view.arrays.paths.module
         folder, name, stem = {}, {}, {}

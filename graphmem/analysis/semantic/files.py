@@ -203,7 +203,7 @@ class FileGraph:
         return dict(sorted(named, key=lambda one: (-one[1], one[0])))
 
     def steps(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
-        """Return the first `limit` of given edges as steps of a path, for answers.
+        """Return at most `limit` of some edges as `PathStep` objects, for answers.
 
         `rows` are positions of edges in the arrays of the graph. Imports come first because people edit them. Other edges are sorted by
         confidence, path and line.

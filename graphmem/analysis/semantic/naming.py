@@ -175,10 +175,11 @@ class _Names:
         return 2 * sum("/" in path for path in files) <= len(files)
 
     def _parts(self, files: Sequence[str], base: str) -> dict[str, int]:
-        """Return the folders directly in `base`, with their numbers of files.
+        """Return the folders below `base` that contain `files`, with their counts.
 
-        Each is replaced by the deepest folder in it that has the same files. Folders with most files come first, then those with the
-        highest weight of files. Folders beside the product, such as `scripts`, come last.
+        There is one entry for each folder directly in `base`. The entry names the deepest folder that still has the same files. Folders
+        with most files come first, then those with the highest weight of files. Folders outside the product, such as `scripts`, come
+        last.
         """
         head = f"{base}/" if base else ""
         held: defaultdict[str, list[str]] = defaultdict(list)

@@ -1,7 +1,7 @@
-"""Short names of folders, and counts of files that show which are true.
+"""Short names of folders, and counts of each module's files in folders.
 
-A folder's short name leaves out folders that say nothing, such as a leading `src`. All counts are of short paths: the short name of a
-file's folder, and the file's name.
+A folder's short name leaves out parts without information, such as a leading `src`. The counts show which folder names describe a module.
+All counts are of short paths: the short name of a file's folder, and the file's name.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ def _start(match: re.Match[bytes]) -> int:
 def _found(pattern: re.Pattern[bytes], text: bytes) -> Iterator[re.Match[bytes]]:
     """Yield all matches of a pattern, in time linear in the text.
 
-    Only the text up to the last possible end of a match is searched. Otherwise, each beginning without an end would be searched to the end
-    of the text.
+    The text after the last end mark, such as `</script>`, is not searched. Otherwise a begin mark without an end mark would cause a
+    search to the end of the text, once for each begin mark.
     """
     end = _ENDS.get(pattern)
     last = len(text) if end is None else max((match.end() for match in end.finditer(text)), default=0)

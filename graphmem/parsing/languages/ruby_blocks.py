@@ -159,11 +159,10 @@ def _lazy_names(builder: TermBuilder, block: Node) -> Iterator[tuple[str, Node]]
 
 
 def _handed_on(builder: TermBuilder, receiver: Node | None, name: str, arguments: Node | None) -> Iterator[tuple[str, TermIndex]]:
-    """Yield what a method passes on to the block that it got itself.
+    """Yield the values that a method passes to the block that it was given.
 
-    It passes the block on in a call, such as `items.each(&block)`, where `&block` is its own parameter. `receiver`, `name` and `arguments`
-    are those of the call. The results are (`PASSED`, values of the block's parameters) and (`RECEIVER`, the object that is `self` in the
-    block).
+    The method passes its own block on, in a call such as `items.each(&block)`. `receiver`, `name` and `arguments` belong to this call.
+    The results are (`PASSED`, values of the block's parameters) and (`RECEIVER`, the object that is `self` in the block).
     """
     if name in EVALUATES:
         yield RECEIVER, builder.term(receiver) if receiver is not None else builder.add((SELF,))

@@ -164,7 +164,7 @@ class Doctor:
 
 
 def _skipped(counts: dict[str, int]) -> list[dict[str, Any]]:
-    """Return the reasons for which files were skipped, most files first."""
+    """Return the reasons for skipping files, the most frequent first."""
     return [
         {"reason": reason, "files": count, "meaning": SKIP_REASONS.get(reason, ""), "remedy": SKIP_REMEDIES.get(reason, "")}
         for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))

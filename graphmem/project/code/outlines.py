@@ -65,7 +65,7 @@ class Outlines:
         return FileOutline(place, entries, self.graph.state())
 
     def _drafted(self, path: str, text: str) -> list[SymbolInfo]:
-        """Return the symbols of a file that is not indexed, by its content."""
+        """Return the symbols of a file that is not indexed, by parsing `text`."""
         if len(text) > MAX_TEXT:
             raise BadInputError(f"the text has {len(text):,} characters; send at most {MAX_TEXT:,}", argument="text")
         data = text.encode("utf-8", "replace")

@@ -306,7 +306,7 @@ def _told_apart(qualname: str) -> str:
 
 
 def _of_commit(one: messages.Message, title: str) -> Reason:
-    """Return a commit as a reason: title, hash and time, but no text."""
+    """Convert a commit to a `Reason` with title, hash and time, without text."""
     return Reason("commit", "", False, title, "", 0, one.sha, one.at)
 
 

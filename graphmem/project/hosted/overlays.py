@@ -324,7 +324,7 @@ class Overlays:
             key: the branch on which the memory was written.
             info: the memory, as the main branch describes it.
             files: paths that the writer of the memory gave.
-            symbols: references to symbols that the writer of the memory gave.
+            symbols: names of symbols, such as `Cart.total`, that the writer of the memory gave.
         """
         overlay = self._live.get(key)
         branch = self.branches.find(key)

@@ -1,1 +1,1 @@
-"""Answers to recursive questions, and what they depend on."""
+"""Cache of type inference, with the facts on which each result depends."""

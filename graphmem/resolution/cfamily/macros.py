@@ -255,9 +255,9 @@ def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
 
 
 def _macro(entry: FileEntry, term: int) -> Macro | None:
-    """Return the macro that the expression `term` defines; None if none.
+    """Return the macro that the expression `term` defines, or None.
 
-    If `term` is a single name, the macro is another name for it.
+    If `term` is a single name, the result is a macro without parameters that expands to this name.
     """
     found = entry.terms[term]
     if found[0] == NAME:

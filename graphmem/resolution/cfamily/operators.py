@@ -175,10 +175,10 @@ class CFamilyOperators(CFamilyNames):
         return inference.method_result(receiver, name)
 
     def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
-        """Return whether `*p` is an object that the pointer `p` points at.
+        """Return whether `*p` has the inferred type of `p` itself.
 
-        `index` has two expressions: `p`, and a key that marks the operator `*`. The result is False if `p` is an iterator, because `*p` is
-        then an item of a container and not a whole container.
+        This is so for a pointer `p`, because type inference does not distinguish a pointer from its object. It is not so for an iterator,
+        because `*p` is then an item of a container. `index` has two expressions: `p`, and a key that marks the operator `*`.
         """
         base, key = index
         if entry.terms[key] != (LITERAL, POINTED):

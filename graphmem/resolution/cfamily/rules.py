@@ -98,7 +98,7 @@ class CFamilyRules(CFamilyOperators):
         return super().declared(inference, entry, scope, term)
 
     def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
-        """Return whether the type inferred for `*p` is the type of `p` itself.
+        """Return whether `*p` has the inferred type of `p` itself.
 
         The result is True for a pointer to a container, and for a map or its iterator.
         """

@@ -110,8 +110,8 @@ class EcmascriptTypes(EcmascriptNames):
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
         """Return the type of a base that a class or interface names.
 
-        After `extends`, the declaration of a class has a value, and the declaration of an interface has types. After `implements`, there
-        are only types.
+        In `class A extends B`, `B` is evaluated as a value. If that gives nothing, and in interfaces and after `implements`, `B` is
+        evaluated as a type.
         """
         value = EMPTY if symbol.kind == "interface" else super().base(inference, entry, symbol, term)
         return value or self.objects(inference, entry, entry.definitions[symbol.index].parent, term)

@@ -205,7 +205,7 @@ class ImplicitCalls:
             )
 
     def _defined(self, receiver: Receiver, owner: Symbol, name: str) -> list[Symbol]:
-        """Return the functions that a special method's name means in a class.
+        """Return the functions that a class has under a special method's name.
 
         These are the methods `name` of `owner`. The result also has other functions that the class gives this name, as in `__repr__ =
         __str__`, and wrappers that decorators of the project put in place of a method.

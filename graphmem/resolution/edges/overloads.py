@@ -114,7 +114,7 @@ class Overloads:
         return rules_of(entry).definition_slot(entry, symbol.index)[1] in rules_of(entry).constructors
 
     def _has_no_alternative(self, symbol: Symbol | None) -> bool:
-        """Whether a function cannot have overloads in base classes.
+        """Whether no base class in the project can have overloads of a function.
 
         The result is False only for a method of a class that has base classes in the project.
         """
@@ -288,8 +288,8 @@ class Overloads:
     def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
         """Yield (argument, parameter, is alone) for each argument of a call.
 
-        Arguments without a parameter are left out. A parameter such as `*args` collects several arguments. The third item is True if the
-        argument is the only one that such a parameter collects.
+        Arguments without a parameter are left out. A parameter such as `*args` may collect several arguments. `is alone` is True if such
+        a parameter collects only this argument.
         """
         _, _, arguments, named = call_at(self.terms, reference.term)
         rest = next((place for place, parameter in enumerate(parameters) if parameter.kind == "rest"), -1)

@@ -156,7 +156,10 @@ class Reads:
                 self.implicit.call_special(reference, atom, hook, shared_among(base))
 
     def _lacks(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class lacks an attribute, but has a hook for such attributes."""
+        """Whether a class has a hook for missing attributes, and lacks this one.
+
+        An example of a hook is `__getattr__` in Python. `name` is the attribute.
+        """
         found = self._missing.get((symbol, name))
         if found is None:
             found = self.inference.answers_for_missing(symbol, name) and self.inference.owner(symbol, name) is None

@@ -21,9 +21,10 @@ A dictionary compares a key only if another has its hash. A class is asked for a
 
 
 class Target(NamedTuple):
-    """One definition that a call may run, with the rule that found it.
+    """A definition or external function that a call may run, and its rule.
 
-    Either `symbol` is set, a definition of the project, or `outside`, the (package, name) of an external function.
+    A rule names how the target was found. Either `symbol` is set, a definition of the project, or `outside`, the (package, name) of an
+    external function.
     """
 
     symbol: Symbol | None

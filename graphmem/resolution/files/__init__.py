@@ -1,1 +1,1 @@
-"""Files as parsed: indexes of their names and calls, hashes."""
+"""Parsed files of a project, with indexes of their names and calls."""

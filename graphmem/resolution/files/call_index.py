@@ -27,7 +27,9 @@ class CallSite(NamedTuple):
 
 
 class CallIndex:
-    """The calls in one file by key; see `keys_of_decorator` for decorators.
+    """The calls in one file, by the name of the called function.
+
+    Some calls have other keys, such as the path of a route; see `keys_of_decorator`.
 
     Args:
         facts: results of parsing the file.

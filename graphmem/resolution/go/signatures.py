@@ -107,10 +107,11 @@ def given_types(inference: Inference, interface: Symbol, part: Symbol) -> dict[_
 
 
 def same(wanted: Any, given: Any, types: dict[_Parameter, Any]) -> bool:
-    """Return whether a method has a type that an interface's method demands.
+    """Return whether a type in a method equals the type an interface demands.
 
-    `wanted` is the type in the interface, and `given` the type in the method. `types` has the types of the interface's type parameters as
-    far as they are known, and gets those that `given` shows. A type parameter of the given method's own receiver may be any type.
+    `wanted` is the type in the interface, and `given` the type in the method. `types` maps type parameters of the interface to types. An
+    unknown type parameter is added to `types` with the type that `given` shows. A type parameter of the given method's own receiver may
+    be any type.
     """
     if isinstance(given, _Parameter):
         return wanted is not None

@@ -225,9 +225,9 @@ class ClassRules:
         return ()
 
     def implemented(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return the interfaces on which a call may run the methods of a class.
+        """Return the interfaces that a class implements without naming them.
 
-        The class does not name these interfaces as bases.
+        A call of a method of such an interface may run the method of the class.
         """
         return self.satisfied(inference, symbol)
 
@@ -340,7 +340,7 @@ class ClassRules:
         return EMPTY
 
     def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
-        """Whether `base[key]` is the container `base` itself.
+        """Whether `base[key]` has the inferred type of `base`, a container.
 
         `index` has `base` and `key`. In C, an example is `*items`, if `items` points at a container. By default the result is False.
         """

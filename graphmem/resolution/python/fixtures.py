@@ -45,10 +45,10 @@ class PythonFixtures(PythonTypes):
         return [*fixtures, *self._around_test(inference, symbol)] if symbol.name.startswith("test") else fixtures
 
     def _around_test(self, inference: Inference, test: Symbol) -> Iterator[Symbol]:
-        """Yield the functions that run around a test and fill no parameter.
+        """Yield the functions that run before or after a test.
 
-        They run before or after the test. They are methods of the test's class, functions of its module, and fixtures that `usefixtures`
-        names.
+        They are methods of the test's class, functions of its module, and fixtures that `usefixtures` names. Fixtures that the test
+        requests by its parameters are not included.
         """
         entry = inference.project.entry(test)
         definition = entry.definitions[test.index]

@@ -137,11 +137,11 @@ class ScopedRules(ScopedProtocols):
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """Return the type of a generic annotation `Base<Key>`.
 
-        The tables of the language decide by the name `Base`:
+        The result depends on the table of the language that lists the name `Base`:
 
-        - A pair gives a tuple with the types in `Key`.
-        - A container gives a container with elements of the types in `Key`.
-        - A transparent type, which has the members of its argument, gives the first type in `Key`.
+        - For a pair, it is a tuple with the types in `Key`.
+        - For a container, it is a container with elements of the types in `Key`.
+        - For a transparent type, which has the members of its argument, it is the first type in `Key`.
 
         If the language has names for the parts of pairs, the elements of a map are pairs of a key and a value.
         """
