@@ -49,7 +49,11 @@ class Bounds:
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= MAX_DEPTH:
-            raise BadInputError(f"depth is {self.depth}; use 1 to {MAX_DEPTH} steps", argument="depth", value=self.depth)
+            raise BadInputError(
+                f"depth, the number of steps from the symbol, is {self.depth}; use 1 to {MAX_DEPTH} steps",
+                argument="depth",
+                value=self.depth,
+            )
         if not 0 <= self.min_confidence <= 1:
             raise BadInputError(
                 f"min_confidence is {self.min_confidence}; use a number from 0 to 1", argument="min_confidence", value=self.min_confidence

@@ -131,7 +131,8 @@ def test_what_never_moved_together_stands_apart_and_says_why_it_is_there(tab, pa
     assert [title for title, _ in cards] == ["Changed together"]  # one commit made all of them
     visit(page + "/explore/coaccess?files=shop/cart_view.py", "document.querySelectorAll('main table').length")
     seen = tab.value(TEXT)
-    assert "Neither the index nor the commit history contains shop/cart_view.py. The list below is guessed from file names." in seen
+    assert "Neither the index nor the commit history contains shop/cart_view.py." in seen
+    assert "The files below are guesses: their names are similar to the given names." in seen
     assert tab.value("document.querySelectorAll('.card').length") == 1
     assert "Never changed together" in seen
     assert "similar name" in seen
@@ -178,7 +179,10 @@ def test_health_counts_what_is_known_of_symbols_and_names_memories_by_their_shor
 
 
 def test_impact_says_as_the_command_does_how_complete_it_is_and_who_else_may_call(tab, page, shop, visit):
-    said = {"lower_bound": "There may be more dependents: source text does not show every call.", "unknown": "Unknown: nothing was found"}
+    said = {
+        "lower_bound": "There may be more dependents: source text does not show every call.",
+        "unknown": "Unknown: no dependent code was found",
+    }
     for ref in ("Cart.__len__", "alone", "Cart.empty"):
         report = shop.impact(ref)
         visit(f"{page}/explore/impact?of={ref}", "document.querySelector('.verdict')")
@@ -303,7 +307,7 @@ def test_without_dependents_impact_shows_the_places_that_only_name_the_target(ta
         with serve(memory) as address:
             visit(address + "/explore/impact?of=send_invoice", "document.querySelector('.breaks .named a')")
             said = tab.value("document.querySelector('.breaks').innerText")
-            assert "No code of this project besides tests is known to depend on the target." in said
+            assert "No code of this project is known to depend on the target, except tests." in said
             assert "1 place names a target in a string, or in a file that is read as text; look there" in said
             tab.value("document.querySelector('.breaks .named a').click()")
             tab.until("document.querySelector('.pane.code .ln.at, .pane.code .ln.in')?.textContent.includes('send_invoice')")

@@ -202,4 +202,6 @@ def test_the_neighbourhood_of_a_class_counts_its_members_as_itself_like_impact_a
         right = {ref for ref, side, test in zip(shown["ref"], shown["side"], shown["test"], strict=True) if side > 0 and not test}
         assert right == direct
     visit(f"{explorer}/explore/graph?around=classes%2Fgraph.py%3AGraph", "document.querySelector('.said')?.textContent")
-    assert "The members of the symbol count as the symbol itself." in tab.value("document.querySelector('.said').textContent")
+    assert "Members count as part of the symbol: code that calls a method of a class counts as code that uses the class." in tab.value(
+        "document.querySelector('.said').textContent"
+    )

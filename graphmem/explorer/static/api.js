@@ -58,11 +58,11 @@ export async function ask(operation, variables = {}, signal = undefined) {
     response = await fetch(ENDPOINT, { method: "POST", headers, body: JSON.stringify({ operationName: operation, variables }), signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refusal("The server does not answer. Is graphmem serve still running?", { code: "UNREACHABLE" });
+    throw new Refusal("The server does not answer. Check whether `graphmem serve` is still running.", { code: "UNREACHABLE" });
   }
   // On a server with several projects, the server itself refuses a person without access; its header is not that of the project.
   const found = [401, 404].includes(response.status) ? "" : (response.headers.get(INDEX) ?? "");
-  if (index && found && found !== index) throw new Refusal("Another index is served at this address now. Reload the page to see it.", { code: "CONFLICT" });
+  if (index && found && found !== index) throw new Refusal("The server at this address now serves another index. Reload the page to see it.", { code: "CONFLICT" });
   index ||= found;
   const body = await response.json();
   if (response.status === 401 && token === sessionStorage.getItem(TOKEN_KEY)) onToken(Boolean(token)); // and not one that was replaced meanwhile
