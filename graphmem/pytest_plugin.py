@@ -30,9 +30,17 @@ _MAX_WRAPPERS: Final = 50  # decorators of one test
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options `--graphmem`, `--graphmem-root` and `--graphmem-trace`."""
     group = parser.getgroup("graphmem", "graphmem: record the functions that tests run, for impact analysis")
-    group.addoption("--graphmem", action="store_true", help="record which test runs which function, for `graphmem index`")
-    group.addoption("--graphmem-root", metavar="DIR", help="root of the indexed project; default: the one that contains pytest's rootdir")
-    group.addoption("--graphmem-trace", metavar="FILE", help="write the recording here instead of beside the index; implies --graphmem")
+    group.addoption(
+        "--graphmem",
+        action="store_true",
+        help="record which test runs which functions, so that `graphmem index` knows the tests of each function",
+    )
+    group.addoption(
+        "--graphmem-root", metavar="DIR", help="root of the indexed project; default: the project that contains pytest's rootdir"
+    )
+    group.addoption(
+        "--graphmem-trace", metavar="FILE", help="write the recording to this file instead of beside the index; implies --graphmem"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

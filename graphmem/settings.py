@@ -72,23 +72,27 @@ def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None
 class Limits:
     """Limits of a request to the server; the error names the exceeded limit."""
 
-    depth: int = _setting(12, "nesting of a GraphQL query", low=1, high=100)
+    depth: int = _setting(12, "maximum nesting of a GraphQL query", low=1, high=100)
     complexity: int = _setting(120_000, "maximum number of objects in the answer to a GraphQL query", low=1, high=10_000_000)
-    aliases: int = _setting(30, "aliases in a GraphQL query", low=0, high=10_000)
-    tokens: int = _setting(4_000, "tokens in a GraphQL query", low=10, high=1_000_000)
-    body_kb: int = _setting(1_024, "size of a request's body, KiB", low=LEAST_BODY_KB, high=1_048_576)
-    seconds: int = _setting(30, "time for one request, seconds", low=1, high=3_600)
-    cypher_rows: int = _setting(1_000, "rows of the answer to a Cypher query", low=1, high=1_000_000)
-    cypher_seconds: int = _setting(5, "time for one Cypher query, seconds", low=1, high=600)
-    connections: int = _setting(512, "simultaneous connections; fewer when the process may open few files", low=16, high=100_000)
-    connections_per_address: int = _setting(256, "simultaneous connections from one address", low=4, high=100_000)
-    header_kb: int = _setting(32, "size of a request's headers, KiB", low=4, high=1_024)
-    header_seconds: int = _setting(10, "time for TLS and for a request's headers, seconds", low=1, high=600)
-    body_seconds: int = _setting(30, "time for a request's body, seconds; one more for each 16 KiB", low=1, high=3_600)
-    write_seconds: int = _setting(30, "time for a client to receive 64 KiB of an answer, seconds", low=1, high=3_600)
-    idle_seconds: int = _setting(30, "time between two requests on one connection, seconds", low=1, high=3_600)
+    aliases: int = _setting(30, "maximum number of aliases in a GraphQL query", low=0, high=10_000)
+    tokens: int = _setting(4_000, "maximum number of tokens in a GraphQL query", low=10, high=1_000_000)
+    body_kb: int = _setting(1_024, "maximum size of a request's body, KiB", low=LEAST_BODY_KB, high=1_048_576)
+    seconds: int = _setting(30, "maximum time for one request, seconds", low=1, high=3_600)
+    cypher_rows: int = _setting(1_000, "maximum number of rows in the answer to a Cypher query", low=1, high=1_000_000)
+    cypher_seconds: int = _setting(5, "maximum time for one Cypher query, seconds", low=1, high=600)
+    connections: int = _setting(
+        512, "maximum number of simultaneous connections; fewer when the process may open few files", low=16, high=100_000
+    )
+    connections_per_address: int = _setting(256, "maximum number of simultaneous connections from one address", low=4, high=100_000)
+    header_kb: int = _setting(32, "maximum size of a request's headers, KiB", low=4, high=1_024)
+    header_seconds: int = _setting(10, "maximum time for TLS and for a request's headers, seconds", low=1, high=600)
+    body_seconds: int = _setting(
+        30, "maximum time to receive a request's body, seconds; one second more for each 16 KiB", low=1, high=3_600
+    )
+    write_seconds: int = _setting(30, "maximum time in which a client must receive 64 KiB of an answer, seconds", low=1, high=3_600)
+    idle_seconds: int = _setting(30, "maximum time between two requests on one connection, seconds", low=1, high=3_600)
     per_minute: int = _setting(
-        0, "requests per minute from one address, except to /health and /ready; 0: unlimited", low=0, high=10_000_000
+        0, "maximum number of requests per minute from one address, except to /health and /ready; 0: unlimited", low=0, high=10_000_000
     )
 
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 class SymbolInfo:
     """A symbol, such as a function, without its edges in the code graph."""
 
-    id: Annotated[str, Doc("Opaque id; stable when the symbol moves within its file"), GlobalId(SYMBOL)]
+    id: Annotated[
+        str, Doc("id of the symbol, whose format may change; the id stays the same when the symbol moves within its file"), GlobalId(SYMBOL)
+    ]
     kind: SymbolKind
     name: str
     qualname: Annotated[str, Doc("dotted name of the symbol inside its file; <module> for code outside any definition")]
@@ -48,10 +50,11 @@ class KnownCalls:
 
     language: str
     recall: Annotated[
-        float | None, Doc("share of the actual calls that graphmem finds in the source text, 0 to 1; null when it was not measured")
+        float | None,
+        Doc("share of this language's calls at run time that graphmem also finds in source text, 0 to 1; null if it was not measured"),
     ]
-    trees: Annotated[str, Doc("projects on which the share was measured, separated by commas; empty when there are none")]
-    unseen: Annotated[bool, Doc("true when none of these projects was used to develop the rules that resolve calls")]
+    trees: Annotated[str, Doc("names of the projects on which `recall` was measured, separated by commas; empty when there are none")]
+    unseen: Annotated[bool, Doc("true when none of the measured projects was used to develop the rules that resolve calls")]
 
 
 FEW: Final = 0.9  # recall of calls; below it a language's share is told as a warning
@@ -107,8 +110,8 @@ class Site:
     confidence: float
     source: EdgeSource
     rule: str
-    lines: Annotated[list[int], Doc("line numbers of the edge in the file of its source symbol")]
-    cell: Annotated[str, Doc("notebook cell of the first line, such as `cell 12`; empty outside notebooks")] = ""
+    lines: Annotated[list[int], Doc("numbers of the lines with the call or other use, in the file of the source symbol")]
+    cell: Annotated[str, Doc("Jupyter notebook cell of the first line, such as `cell 12`; empty outside notebooks")] = ""
 
 
 @answer
@@ -134,7 +137,7 @@ class SymbolDetail:
         default_factory=list
     )
     known: Annotated[NearbyMemories, Doc("memories about the symbol and the code around it")] = field(default_factory=NearbyMemories)
-    cut: Annotated[list[str], Doc("names of the relations that have more than 1,000 edges, of which only 1,000 are listed")] = field(
+    cut: Annotated[list[str], Doc("relations, such as callers, that have more than 1,000 edges, of which only 1,000 are listed")] = field(
         default_factory=list
     )
 
@@ -148,7 +151,7 @@ class SymbolDetail:
 class FileInfo:
     """An indexed file."""
 
-    id: Annotated[str, Doc("Opaque id, derived from the path"), GlobalId(FILE)]
+    id: Annotated[str, Doc("id of the file, derived from its path; the format of ids may change"), GlobalId(FILE)]
     path: str
     language: str
     module: Annotated[str, Doc("the name under which other files import this file; empty if it cannot be imported")]
@@ -172,16 +175,16 @@ class IndexState:
     """State of the index, such as whether it matches the current files."""
 
     state: IndexStatus
-    generation: Annotated[int, Doc("number of completed changes of the graph; 0 before the first index run")]
+    generation: Annotated[int, Doc("number of changes made to the code graph so far; 0 before the first index run")]
     indexed_at: Annotated[MomentOrNone, Doc("time of the newest index run; null before the first index run")]
     files: int
     symbols: int
     edges: int
     chunks: int
-    vectors: Annotated[int, Doc("number of chunks that have a vector of the current embedding model")]
+    vectors: Annotated[int, Doc("number of pieces of text (chunks) that have a vector of the current embedding model")]
     stage: Annotated[str, Doc("stage of the current index run; empty when no run is in progress")] = ""
     done: int = 0
-    total: Annotated[int, Doc("number of items in the current stage of the index run; 0 when unknown")] = 0
+    total: Annotated[int, Doc("number of items that the current stage of the index run processes; 0 when unknown")] = 0
     stale_files: Annotated[int, Doc("number of files that are known to have changed since they were indexed")] = 0
     note: str = ""
     stale: Annotated[list[str], Doc("paths of the first 20 files that changed since the index was built, sorted by path"), Size(20)] = (
@@ -201,7 +204,10 @@ class Project:
     state: IndexState
     text_only: Annotated[
         dict[str, int],
-        Doc("number of files by programming language without a grammar; their text is searched, and their names are not in the graph"),
+        Doc(
+            "number of files by language, for languages that graphmem cannot parse; the text of these files "
+            "can be searched, but their names are not in the graph"
+        ),
         Size(5),
     ] = field(default_factory=dict)
 
@@ -228,7 +234,7 @@ class DiagnosticInfo:
 class IndexSummary:
     """The result of an index run."""
 
-    mode: Annotated[str, Doc("mode of the index run: full, incremental or unchanged")]
+    mode: Annotated[str, Doc("mode of the index run: full (all files), incremental (changed files) or unchanged (nothing to do)")]
     generation: int
     files: Annotated[int, Doc("number of files in the index after the run")]
     changed: int
@@ -238,7 +244,7 @@ class IndexSummary:
     symbols: int
     chunks: int
     edges_by_kind: Annotated[dict[str, int], Doc("Number of edges by kind"), Size(10)]
-    edges_by_rule: Annotated[dict[str, int], Doc("Number of edges by the rule that found their target"), Size(20)]
+    edges_by_rule: Annotated[dict[str, int], Doc("Number of edges by the resolution rule that found the target of the edge"), Size(20)]
     call_sites: int
     unresolved: Annotated[int, Doc("number of call sites whose target is unknown")]
     unresolved_elsewhere: Annotated[
@@ -262,8 +268,8 @@ class PathStep:
     confidence: float
     source: EdgeSource
     rule: str
-    line: Annotated[int, Doc("first line on which the edge occurs, in the file of `src`; 1-based")]
-    cell: Annotated[str, Doc("notebook cell of `line`, such as `cell 12`; empty outside notebooks")] = ""
+    line: Annotated[int, Doc("number of the first line on which the call or other use occurs, in the file of `src`; 1-based")]
+    cell: Annotated[str, Doc("Jupyter notebook cell of `line`, such as `cell 12`; empty outside notebooks")] = ""
 
 
 @answer
@@ -272,7 +278,7 @@ class PathAnswer:
 
     source: SymbolInfo
     target: SymbolInfo
-    steps: Annotated[list[PathStep], Doc("edges of the path, in order; empty if no path has at most `maxDepth` steps"), Size(5)]
+    steps: Annotated[list[PathStep], Doc("edges of the dependency path, in order; empty if no path has at most `maxDepth` edges"), Size(5)]
     confidence: float
     max_depth: int
     epistemic: Epistemic
@@ -281,12 +287,15 @@ class PathAnswer:
     known: Annotated[NearbyMemories, Doc("memories about the source, the target and the path between them")] = field(
         default_factory=NearbyMemories
     )
-    rules: Annotated[dict[str, str], Doc("explanation of each rule that found an edge of the path, by the rule's name"), Size(3)] = field(
-        default_factory=dict
-    )
+    rules: Annotated[
+        dict[str, str], Doc("explanation of each resolution rule that found an edge of the path, by the rule's name"), Size(3)
+    ] = field(default_factory=dict)
     known_calls: Annotated[
         list[KnownCalls],
-        Doc("for each language on the path (or met in the search for it), the share of its calls that graphmem usually finds"),
+        Doc(
+            "for each language on the path (or met in the search for it), the share of its calls that "
+            "graphmem finds, as measured on other projects"
+        ),
         Size(2),
     ] = field(default_factory=list)
 
@@ -319,12 +328,14 @@ class Subgraph:
 
     nodes: list[SymbolInfo]
     edges: Annotated[
-        list[list[Any]], Doc("one row [src, dst, kind, confidence, rule] for each edge; src and dst are indices into `nodes`"), Hidden()
+        list[list[Any]],
+        Doc("one row [src, dst, kind, confidence, rule] for each edge; src and dst are positions in the list `nodes`"),
+        Hidden(),
     ]
     truncated: bool
     state: IndexState
-    missed: Annotated[list[Missed], Doc("start symbols that were not found; empty if all were found"), Size(10)] = field(
-        default_factory=list
+    missed: Annotated[list[Missed], Doc("requested start symbols that the index does not contain; empty if all were found"), Size(10)] = (
+        field(default_factory=list)
     )
 
 
@@ -335,8 +346,9 @@ class Picture:
     columns: Annotated[
         dict[str, Any],
         Doc(
-            "columns of two tables, nodes and edges, by name; `src` and `dst` of edges are indices into the columns of "
-            "nodes, and `src` depends on `dst`; lengths are in units of the picture, and y grows downwards"
+            "columns of two tables, nodes and edges, by name. In edges, `src` and `dst` are row numbers in "
+            "nodes, and `src` depends on `dst`. Positions and sizes are in the drawing's own units, with y "
+            "growing downwards"
         ),
     ]
     left_out: Annotated[int, Doc("number of nodes and edges that were omitted because of a limit")]

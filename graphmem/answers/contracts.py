@@ -12,30 +12,30 @@ from graphmem.answers.plain import answer
 class ContractPlace:
     """Code that offers, declares or uses a contract, such as an HTTP route."""
 
-    project: Annotated[str, Doc("name of the other project that contains the place; empty for this project")]
+    project: Annotated[str, Doc("name of the project that contains this place, if it is another project; empty for this project")]
     path: str
     line: int
     name: Annotated[str, Doc("qualified name of the definition that offers, declares or uses the contract; empty in a schema file")]
-    confidence: Annotated[float, Doc("confidence of the link to the contract, 0 to 1; 1 for a place that offers the contract")]
+    confidence: Annotated[float, Doc("confidence that this place uses the contract, 0 to 1; 1 for a place that offers it")]
 
 
 @answer
 class Contract:
     """A route, procedure, topic or field that one program offers to others."""
 
-    kind: Annotated[str, Doc("kind of the contract: http, grpc, topic, graphql or field")]
-    name: Annotated[str, Doc("name of the contract: verb and path, `package.Service/Method`, topic, or `Message.field`")]
+    kind: Annotated[str, Doc("kind of the network interface (contract): http, grpc, topic (of messages), graphql or field (of a message)")]
+    name: Annotated[str, Doc("name of the contract: HTTP verb and path, `package.Service/Method`, topic, or `Message.field`")]
     change: Annotated[str, Doc("change of the contract since the base revision: removed or changed; empty without a base revision")]
-    offered: Annotated[list[ContractPlace], Doc("places that implement or declare the contract"), Size(3)]
-    asked: Annotated[list[ContractPlace], Doc("places that use the contract; those in other projects last"), Size(10)]
+    offered: Annotated[list[ContractPlace], Doc("places in the code that implement or declare the contract"), Size(3)]
+    asked: Annotated[list[ContractPlace], Doc("places in the code that use the contract; those in other projects last"), Size(10)]
 
 
 @answer
 class OutsideUse:
     """A contract, such as a route, between this project and another one."""
 
-    kind: Annotated[str, Doc("http, grpc or topic")]
-    name: Annotated[str, Doc("name of the contract, as in `Contract`")]
+    kind: Annotated[str, Doc("kind of the network interface (contract): http, grpc or topic")]
+    name: Annotated[str, Doc("name of the contract: HTTP verb and path, `package.Service/Method` or topic")]
     symbol: Annotated[
         str,
         Doc("the symbol of this project that offers the contract; in the list of dependencies, the symbol that uses the contract"),
@@ -56,5 +56,5 @@ class ContractsAnswer:
 
     contracts: Annotated[list[Contract], Size(20)]
     count: Annotated[int, Doc("total number of contracts; `contracts` may list fewer")]
-    projects: Annotated[list[str], Doc("roots of the other projects that were searched")]
+    projects: Annotated[list[str], Doc("root directories of the other projects that were searched")]
     notes: Annotated[list[str], Doc("why the answer may be incomplete"), Size(2)]

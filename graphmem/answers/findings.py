@@ -14,12 +14,16 @@ from graphmem.answers.vocabulary import EntryKind, HotspotLevel
 class FrameworkName:
     """The name by which a framework knows a function, such as a route's path."""
 
-    kind: Annotated[str, Doc("kind of the name: route, event, command or task")]
-    name: Annotated[str, Doc("the name as written in the code; for an event the variable that holds the event")]
-    framework: Annotated[str, Doc("name of the framework; empty when the framework is unknown")]
+    kind: Annotated[str, Doc("kind of the name by which a framework calls the function: route, event, command or task")]
+    name: Annotated[
+        str, Doc("the name by which a framework calls the function, as written in the code; for an event the variable that holds it")
+    ]
+    framework: Annotated[str, Doc("name of the framework that calls the function; empty when the framework is unknown")]
     confidence: float
     rule: str
-    line: Annotated[int, Doc("line that registers the function; 0 when the line is in another file than the function")]
+    line: Annotated[
+        int, Doc("number of the line that registers the function with a framework; 0 when it is in another file than the function")
+    ]
 
 
 @answer
@@ -29,7 +33,7 @@ class EntryPoint:
     symbol: SymbolInfo
     kind: EntryKind
     module: Annotated[str, Doc("name of the module that contains the entry point")]
-    reach: Annotated[int, Doc("number of symbols that the entry point reaches within eight confident calls")]
+    reach: Annotated[int, Doc("number of symbols that the entry point reaches by at most eight calls in a row, of high confidence only")]
     names: Annotated[list[FrameworkName], Doc("routes, events, commands and tasks that lead to the function, sorted by kind and name")]
     beside: Annotated[
         bool, Doc("true when the file of the entry point is an example, a script, a test, documentation, or generated or vendored code")
@@ -54,12 +58,12 @@ class Flow:
     name: str
     kind: Annotated[EntryKind, Doc("kind of the entry point where the call flow starts")]
     entry: SymbolInfo
-    steps: Annotated[list[PathStep], Doc("calls of the call flow, in order, at most 8"), Size(6)]
+    steps: Annotated[list[PathStep], Doc("calls of the call flow (a chain of calls from an entry point), in order, at most 8"), Size(6)]
     modules: Annotated[list[str], Doc("names of the modules that the call flow passes through, in order")]
     confidence: Annotated[float, Doc("product of the confidences of all calls in the call flow")]
-    variants: Annotated[list[str], Doc("other entry points whose flows are equal from the second step on, at most 10")]
+    variants: Annotated[list[str], Doc("other entry points whose call flows are equal from the second call on, at most 10")]
     variant_count: int
-    paragraph: Annotated[str, Doc("description written by a language model; empty until a model has written one")] = ""
+    paragraph: Annotated[str, Doc("description of the call flow by a language model; empty until a model has written one")] = ""
 
 
 @answer
@@ -76,9 +80,9 @@ class Hotspot:
     """Code that changes often, is complex and has many dependents."""
 
     symbol: Annotated[SymbolInfo, Doc("the risky symbol, or the risky file if the risk is computed for files")]
-    churn: Annotated[float, Doc("number of commits to the file, in which older commits count less; 0 without history")]
+    churn: Annotated[float, Doc("number of commits to the file, in which older commits count less; 0 without a commit history")]
     complexity: Annotated[int, Doc("1 + the number of branches in the symbol; the sum over all symbols for a file")]
-    dependents: Annotated[int, Doc("number of symbols (of files, if the place is a file) that depend on it directly")]
+    dependents: Annotated[int, Doc("number of symbols (or files, for a risky file) that depend directly on the risky place")]
     score: Annotated[float, Doc("risk of a change at this place, 0 to 100")]
 
 
@@ -88,7 +92,7 @@ class HotspotPage:
 
     level: HotspotLevel
     hotspots: list[Hotspot]
-    total: Annotated[int, Doc("number of hot spots with a score above 0")]
+    total: Annotated[int, Doc("number of risky places (hot spots) with a risk above 0")]
     churn_known: bool
     notes: list[str]
     state: IndexState
@@ -133,9 +137,9 @@ class DeadCodePage:
     """Definitions that appear to be unused, most certain first, then largest."""
 
     symbols: list[DeadSymbol]
-    total: Annotated[int, Doc("number of definitions whose confidence is at least the requested one")]
+    total: Annotated[int, Doc("number of unused definitions whose confidence is at least the requested one")]
     lines: Annotated[int, Doc("total number of lines of all unused definitions")]
-    notes: Annotated[list[str], Doc("sentences that say how many definitions were omitted, and why")]
+    notes: Annotated[list[str], Doc("sentences that say how many unused definitions were omitted from the list, and why")]
     state: IndexState
 
 
@@ -146,7 +150,7 @@ class Duplicate:
     path: str
     start_line: int
     end_line: int
-    qualname: Annotated[str, Doc("qualified name of the definition around the duplicate; empty if there is none")]
+    qualname: Annotated[str, Doc("qualified name of the definition that contains the duplicate code; empty if there is none")]
 
 
 @answer

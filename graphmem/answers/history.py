@@ -17,10 +17,10 @@ class CoAccessHit:
     """A file that changes together with the requested files."""
 
     path: str
-    score: Annotated[float, Doc("score by which the files are ranked; comparable only within one answer")]
+    score: Annotated[float, Doc("score by which files that change together are ranked; comparable only within one answer")]
     support: Annotated[int, Doc("number of commits and sessions that touched this file together with a requested file")]
-    sessions: Annotated[int, Doc("how many of the changes counted in `support` agents made in a session")]
-    commits: Annotated[int, Doc("how many of the changes counted in `support` are commits")]
+    sessions: Annotated[int, Doc("number of the changes counted in `support` that agents made in sessions")]
+    commits: Annotated[int, Doc("number of the changes counted in `support` that are commits")]
     confidence: Annotated[
         float, Doc("P(this file | requested files): share of the changes of the requested files that also touched this file")
     ]
@@ -43,11 +43,12 @@ class CoAccessHit:
         MomentOrNone, Doc("time of the last commit or session that touched this file and a requested file; null if there is none")
     ]
     explained: Annotated[
-        list[str], Doc("kinds of code edges between this file and the requested files; empty when only the history connects them")
+        list[str],
+        Doc("kinds of dependencies in the code between this file and the requested files; empty when only the history connects them"),
     ]
     depth: Annotated[int, Doc("1 when the file changed with a requested file; 2 when the file changed only with files of depth 1")]
     via: Annotated[str, Doc("for depth 2, the file of depth 1 through which this file is most strongly connected")]
-    parts: Annotated[dict[str, float], Doc("The terms that add up to the score, by name"), Size(4)]
+    parts: Annotated[dict[str, float], Doc("The summands of the score, by name"), Size(4)]
 
 
 def without_support(hit: CoAccessHit) -> str:
@@ -70,13 +71,15 @@ class CoAccessAnswer:
     files: list[str]
     unknown: Annotated[
         list[str],
-        Doc("requested files that are neither in the index nor in the history; the hits for these files are guessed from file names"),
+        Doc("requested files that are neither in the index nor in the history; the results for these files are guessed from file names"),
     ]
     hits: list[CoAccessHit]
-    commits: Annotated[int, Doc("number of commits in the history")]
-    sessions: Annotated[int, Doc("number of sessions in the history")]
-    notes: Annotated[list[str], Doc("what the answer lacks, and why")]
-    known: Annotated[NearbyMemories, Doc("memories about the requested files and the hits")] = field(default_factory=NearbyMemories)
+    commits: Annotated[int, Doc("number of commits that the history contains")]
+    sessions: Annotated[int, Doc("number of agents' sessions that the history contains")]
+    notes: Annotated[list[str], Doc("data that is missing in the answer, and why")]
+    known: Annotated[NearbyMemories, Doc("memories about the requested files and the files that were found")] = field(
+        default_factory=NearbyMemories
+    )
 
     def __iter__(self) -> Iterator[CoAccessHit]:
         return iter(self.hits)

@@ -21,7 +21,7 @@ class Hover:
     is_stale: Annotated[bool, Doc("true when the file changed since it was indexed, so positions may be wrong")]
     doc: str = ""
     callers: Annotated[
-        list[SymbolInfo], Doc("code outside tests that calls the symbol: the most certain first, then the nearest"), Size(3)
+        list[SymbolInfo], Doc("callers of the symbol outside test code: the most certain first, then the nearest"), Size(3)
     ] = field(default_factory=list)
     caller_count: int = 0
     users: Annotated[

@@ -29,7 +29,7 @@ class ImpactHit:
     """
 
     symbol: SymbolInfo
-    depth: Annotated[int, Doc("number of steps of the shortest path from a target to this symbol, 1 or more")]
+    depth: Annotated[int, Doc("number of edges on the shortest dependency path between this symbol and a requested symbol, 1 or more")]
     verdict: Verdict
     confidence: Annotated[
         float,
@@ -38,8 +38,8 @@ class ImpactHit:
             "target, which is 1 if the test ran it in a recorded run"
         ),
     ]
-    path: Annotated[list[PathStep], Doc("edges of the most confident path, from the target to this symbol"), Size(3)]
-    target: Annotated[str, Doc("id of the target from which this symbol was reached"), GlobalId(SYMBOL)]
+    path: Annotated[list[PathStep], Doc("edges of the most confident dependency path, from the requested symbol to this symbol"), Size(3)]
+    target: Annotated[str, Doc("id of the requested symbol at which the dependency path to this symbol begins"), GlobalId(SYMBOL)]
 
 
 @answer
@@ -65,7 +65,9 @@ class Cause:
     ]
     message: str
     count: int
-    examples: Annotated[list[str], Doc("examples of places in the code, as `path:line`")] = field(default_factory=list)
+    examples: Annotated[list[str], Doc("examples of places in the code that make the answer incomplete, as `path:line`")] = field(
+        default_factory=list
+    )
 
 
 @answer
@@ -84,8 +86,10 @@ class RiskFactor:
 
     name: Annotated[str, Doc("name of the factor of the risk score: dependents, entry points, directories, untested or public")]
     points: float
-    most: Annotated[float, Doc("the maximum number of points of this factor")]
-    counted: Annotated[str, Doc("the number from which the points of this factor were computed, as text, such as `12` or `weight 3.5`")]
+    most: Annotated[float, Doc("the maximum number of points that this factor can add to the risk score")]
+    counted: Annotated[
+        str, Doc("the measured value for which this factor gets its points in the risk score, as text, such as `12` or `weight 3.5`")
+    ]
 
 
 @answer
@@ -94,9 +98,9 @@ class Risk:
 
     level: RiskLevel
     score: Annotated[float, Doc("risk score, 0 to 100")]
-    reasons: Annotated[list[str], Doc("reasons for the risk, most important first")]
+    reasons: Annotated[list[str], Doc("reasons for the risk score, most important first")]
     at_least: Annotated[
-        bool, Doc("true when the risk level may be higher, because at least half of the call sites with a target's name are unresolved")
+        bool, Doc("true when the risk level may be higher, because at least half of the calls of a requested symbol's name are unresolved")
     ] = False
     factors: Annotated[list[RiskFactor], Doc("the factors of the score; empty when the level is unknown"), Size(4)] = field(
         default_factory=list
@@ -111,9 +115,9 @@ class Risk:
 class EarlierState:
     """An earlier state of the graph, from which an answer was computed."""
 
-    as_of: Annotated[str, Doc("the requested time or revision")]
+    as_of: Annotated[str, Doc("the requested time or revision of the earlier graph")]
     generation: int
-    indexed_at: Annotated[Moment, Doc("time of the index run that stored this state of the graph")]
+    indexed_at: Annotated[Moment, Doc("time of the index run that stored this earlier state of the graph")]
     until: Annotated[MomentOrNone, Doc("time of the index run that replaced this state of the graph; null for the current state")]
 
 
@@ -131,7 +135,9 @@ class ImpactReport:
         list[ImpactHit], Doc("affected tests at any depth: tests with a recorded run first, then by the chance that the test runs a target")
     ]
     total: Annotated[int, Doc("number of dependents within the limits of depth and confidence, plus the number of tests at any depth")]
-    by_depth: Annotated[list[int], Doc("number of dependents at each depth; the first entry is for depth 1")]
+    by_depth: Annotated[
+        list[int], Doc("number of dependents at each distance from the requested symbols; the first entry counts direct dependents")
+    ]
     by_file: Annotated[list[ImpactGroup], Doc("affected symbols grouped by file, most confident first"), Size(100)]
     by_module: Annotated[list[ImpactGroup], Doc("affected symbols grouped by directory, most confident first"), Size(30)]
     risk: Risk
@@ -139,13 +145,17 @@ class ImpactReport:
         Epistemic, Doc("how certain the list of tests is: exact only if each test was in a recorded run that is still valid")
     ]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
-    possible: Annotated[list[Possible], Doc("unresolved call sites that may call one of the requested symbols"), Size(20)]
+    possible: Annotated[list[Possible], Doc("unresolved calls that may call one of the requested symbols"), Size(20)]
     truncated: Annotated[bool, Doc("true when `hits` or `tests` is incomplete because of `limit`")]
     state: IndexState
-    missed: Annotated[list[Missed], Doc("targets that were not found; empty if all were found"), Size(10)] = field(default_factory=list)
-    also_moves: Annotated[list[CoAccessHit], Doc("files that often change with the targets' files and have no edge to them"), Size(5)] = (
-        field(default_factory=list)
-    )
+    missed: Annotated[
+        list[Missed], Doc("requested symbols and files that the index does not contain; empty if all were found"), Size(10)
+    ] = field(default_factory=list)
+    also_moves: Annotated[
+        list[CoAccessHit],
+        Doc("files that often change together with the requested symbols' files, although no dependency in the code connects them"),
+        Size(5),
+    ] = field(default_factory=list)
     outside: Annotated[
         list[OutsideUse],
         Doc("code of the organisation's other projects that uses a route, procedure or topic of the targets or hits, most likely first"),
@@ -156,13 +166,19 @@ class ImpactReport:
         Doc("chance, 0 to 1, that `tests` misses a test, if any test runs a target; null for dependencies, and if `tests` is empty"),
     ] = None
     known: Annotated[
-        NearbyMemories, Doc("memories about the targets, the code around them, the hits and the files that change with them")
+        NearbyMemories,
+        Doc("memories about the requested symbols, the code around them, the dependents, and the files that change with them"),
     ] = field(default_factory=NearbyMemories)
     earlier: Annotated[EarlierState | None, Doc("the earlier state of the graph that the answer is about; null for the current graph")] = (
         None
     )
     known_calls: Annotated[
-        list[KnownCalls], Doc("for each language of the targets and hits, the share of its calls that graphmem usually finds"), Size(2)
+        list[KnownCalls],
+        Doc(
+            "for each language of the requested symbols and their dependents, the share of its calls that "
+            "graphmem finds, as measured on other projects"
+        ),
+        Size(2),
     ] = field(default_factory=list)
 
 
@@ -183,5 +199,5 @@ class DiffImpact:
     head: str
     files: list[str]
     changed: Annotated[list[ChangedSymbol], Doc("symbols that the diff touches"), Size(50)]
-    unmapped: Annotated[list[str], Doc("changed files in which no indexed symbol changed")]
+    unmapped: Annotated[list[str], Doc("changed files in which no indexed symbol changed, such as configuration files")]
     impact: ImpactReport

@@ -13,11 +13,11 @@ from graphmem.answers.plain import answer
 class InjectedItem:
     """A memory, code excerpt or other entry of the context of an agent."""
 
-    id: Annotated[str, Doc("id of the memory; for a rule, note or file its name")]
+    id: Annotated[str, Doc("id of the memory; for a rule, note or file the name")]
     short_id: Annotated[str, Doc("short id of the memory; empty for code, rules, summaries, notes and files")]
     kind: Annotated[str, Doc("kind of the entry: memory, code, rule, summary, note or file")]
     type: Annotated[str, Doc("type of the memory, such as gotcha; empty for code, rules, summaries, notes and files")]
-    section: Annotated[str, Doc("section of the context text that contains the item: always, editor, retrieval or summaries")]
+    section: Annotated[str, Doc("section of the context text that contains the entry: always, editor, retrieval or summaries")]
     title: str
     score: float
     confidence: float
@@ -43,7 +43,7 @@ class Injection:
     tokens: Annotated[int, Doc("size of the context in tokens")]
     budget: Annotated[int, Doc("maximum size of the context in tokens")]
     items: Annotated[list[InjectedItem], Doc("the memories, code excerpts and other entries of the context, in order"), Size(20)]
-    left_out: Annotated[dict[str, int], Doc("Number of omitted entries by reason")]
+    left_out: Annotated[dict[str, int], Doc("number of entries left out of the context, by reason")]
     late: Annotated[bool, Doc("true when the context was not ready before the deadline")]
     group: Annotated[str, Doc("group of the session in the experiment on memories: control, passive or full")]
     level: Annotated[str, Doc("trust level of the project: cautious, standard, confident or autonomous")]
@@ -65,7 +65,7 @@ class ContextReady:
     """Notification that prepared memories can be fetched for a session."""
 
     session: str
-    candidates: Annotated[int, Doc("number of prepared memories and code excerpts that have not been shown in the session yet")]
+    candidates: Annotated[int, Doc("number of prepared memories and code excerpts that the session has not been shown yet")]
 
 
 @answer
@@ -84,7 +84,7 @@ class PrefetchedFile:
     """A file to read before work on a module."""
 
     path: str
-    share: Annotated[float, Doc("share of the module's past sessions that read the file")]
+    share: Annotated[float, Doc("share of past agents' sessions on the module in which the file was read, 0 to 1")]
     tokens: int
     why: Annotated[
         str, Doc("why to read the file: always read, often read, or the number of changes that touched both the file and the module")
@@ -96,7 +96,7 @@ class Prefetch:
     """Files to read before work on a module, most needed first."""
 
     module: str
-    files: Annotated[list[PrefetchedFile], Doc("files to read, most needed first; at most 12"), Size(12)]
+    files: Annotated[list[PrefetchedFile], Doc("files to read before work on the module, most needed first; at most 12"), Size(12)]
     tokens: Annotated[int, Doc("size of all listed files in tokens")]
     left_out: Annotated[int, Doc("number of files that were omitted because of the limits")]
     notes: Annotated[list[str], Doc("remarks on the list of files, such as missing data"), Size(5)] = field(default_factory=list)
@@ -108,8 +108,8 @@ class StepLimit:
 
     module: str
     base: int
-    ratio: Annotated[float, Doc("actual steps divided by planned steps, in past work on the module; 1 when unknown")]
-    limit: Annotated[int, Doc("largest recommended number of steps: `base` × `ratio`, at most twice `base`")]
+    ratio: Annotated[float, Doc("actual steps divided by planned steps, in past agents' sessions on the module; 1 when unknown")]
+    limit: Annotated[int, Doc("largest recommended number of steps for an agent's session: `base` × `ratio`, at most twice `base`")]
     samples: int
 
 
@@ -121,7 +121,7 @@ class TrustState:
     chosen: Annotated[str, Doc("trust level that a person chose; auto when nobody chose one")]
     threshold: Annotated[float, Doc("minimum confidence of a memory that is shown to agents, 0 to 1")]
     sessions: Annotated[int, Doc("number of agent sessions in the project")]
-    corrections: Annotated[float, Doc("share of the items shown in recent sessions that people marked as wrong, 0 to 1")]
+    corrections: Annotated[float, Doc("share of the memories shown in recent sessions that people marked as wrong, 0 to 1")]
     offer: Annotated[str, Doc("a more cautious trust level that graphmem suggests; empty if it suggests none")]
 
 
@@ -146,4 +146,4 @@ class PackedText:
     format: str
     tokens: int
     budget: int
-    left_out: Annotated[dict[str, int], Doc("number of search hits that did not fit into the text, by reason")]
+    left_out: Annotated[dict[str, int], Doc("number of search results that did not fit into the text, by reason")]

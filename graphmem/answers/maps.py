@@ -31,5 +31,5 @@ class MapEntries:
     """Names, notes and places that people gave to modules on the map."""
 
     entries: Annotated[list[MapEntry], Size(50)]
-    path: Annotated[str, Doc("path, from the project's root, of the file that stores these names, notes and places")]
-    notes: Annotated[list[str], Doc("stored names, notes and map positions of modules that no longer exist"), Size(5)]
+    path: Annotated[str, Doc("path, from the project's root, of the file that stores the names, notes and map positions of modules")]
+    notes: Annotated[list[str], Doc("entries of that file for modules that no longer exist"), Size(5)]

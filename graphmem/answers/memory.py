@@ -43,12 +43,12 @@ class MemoryAnchor:
 class MemoryRelation:
     """A link between two memories, seen from one of them."""
 
-    id: Annotated[str, Doc("Global id of the other memory"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the linked memory, for the GraphQL query `node`"), GlobalId(MEMORY)]
     short_id: str
     title: str
     status: str
     kind: Annotated[str, Doc("kind of the link: required_with, conflicts_with, validates, supersedes or derived_from")]
-    outgoing: Annotated[bool, Doc("true when the link leads from this memory to the other one")]
+    outgoing: Annotated[bool, Doc("true when the link leads from this memory to the other memory")]
     confidence: float
     auto: Annotated[bool, Doc("true when graphmem found the link, false when a caller gave it")]
 
@@ -57,7 +57,7 @@ class MemoryRelation:
 class MemoryInfo:
     """A memory with its provenance. Times are ISO 8601 in UTC, "" for never."""
 
-    id: Annotated[str, Doc("Opaque, stable id of the memory"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("id of the memory, which never changes; the format of ids may change"), GlobalId(MEMORY)]
     short_id: Annotated[str, Doc("short form of the id, for people")]
     type: Annotated[str, Doc("type of the memory, such as gotcha, decision or pattern; docs/memories.md lists all types")]
     title: str
@@ -100,11 +100,14 @@ class MemoryInfo:
     about: Annotated[list[MemoryAnchor], Doc("links to the code that the memory is about"), Size(4)]
     relations: Annotated[list[MemoryRelation], Doc("links to other memories"), Size(3)]
     sessions: Annotated[list[str], Doc("ids of sessions in which the memory was learnt or confirmed")]
-    aliases: Annotated[list[str], Doc("other ids under which the same text was stored")]
-    embedded: Annotated[bool, Doc("true when the memory has a vector of the current model")]
+    aliases: Annotated[list[str], Doc("other ids under which callers stored the same text")]
+    embedded: Annotated[bool, Doc("true when the memory has a vector of the current embedding model")]
     branches: Annotated[
         list[str],
-        Doc("other local branches that contain the memory's commit, when its code is not on the checked-out branch; at most 5"),
+        Doc(
+            "other local Git branches that contain the commit at which the memory was learnt, when the "
+            "checked-out branch lacks the memory's code; at most 5"
+        ),
         Size(2),
     ] = field(default_factory=list)
 
@@ -113,22 +116,27 @@ class MemoryInfo:
 class NearbyMemory:
     """A memory about code in the answer."""
 
-    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the memory, for the GraphQL query `node`"), GlobalId(MEMORY)]
     short_id: Annotated[str, Doc("short form of the id, for people")]
     type: Annotated[str, Doc("type of the memory, such as gotcha, decision or pattern; docs/memories.md lists all types")]
     title: str
     content: str
     trap: Annotated[bool, Doc("true when the memory is a warning: a gotcha, an error pattern or a dead end")]
-    about: Annotated[str, Doc("the code nearest to the targets that the memory is about, as `path:qualname` or a path")]
+    about: Annotated[str, Doc("the code that the memory is about and that is nearest to the requested code, as `path:qualname` or a path")]
     place: Annotated[
         str,
         Doc(
-            "relation of the code in `about` to the answer: target, around (encloses a target or belongs to it), "
-            "way (on a dependency path), "
-            "hit (listed as a hit), test (a listed test) or together (often changes with a target)"
+            "relation of the code in `about` to the requested code (target): target (the same), around "
+            "(encloses a target or belongs to it), way (on a dependency path), hit (a listed result), test "
+            "(a listed test) or together (often changes with a target)"
         ),
     ]
-    steps: Annotated[int, Doc("number of steps from a target to the code of the memory; 0 for a target and the code around it")]
+    steps: Annotated[
+        int,
+        Doc(
+            "number of dependency steps from the requested code to the code of the memory; 0 for the requested code and the code around it"
+        ),
+    ]
     confidence_in_use: Annotated[
         float, Doc("confidence of the memory after fading with time, 0 to 1; lower when the memory is disputed or its code changed")
     ]
@@ -212,13 +220,17 @@ def _several(names: list[str]) -> str:
 class Remembered:
     """The outcome of storing one memory."""
 
-    id: Annotated[str, Doc("Global id of the new memory, or of the existing memory that the text was joined with"), GlobalId(MEMORY)]
+    id: Annotated[
+        str,
+        Doc("Global id of the new memory, or of the existing memory that already contains the text; for the GraphQL query `node`"),
+        GlobalId(MEMORY),
+    ]
     short_id: str
     outcome: Annotated[str, Doc("what happened to the text: added, duplicate, consolidated, replaced, superseded or conflicting")]
     given_id: Annotated[str, Doc("id that the caller gave the memory; empty if there is none")]
-    others: Annotated[list[str], Doc("raw ids of the existing memories that decided the outcome")]
+    others: Annotated[list[str], Doc("database ids of the existing memories that decided the outcome, such as a duplicate")]
     redacted: Annotated[list[str], Doc("kinds of secrets that were removed from the text")]
-    unresolved: Annotated[list[str], Doc("ambiguous names in the text, which were not linked")]
+    unresolved: Annotated[list[str], Doc("names in the text that more than one symbol has, so that the memory was not linked to them")]
     note: Annotated[str, Doc("explanation of the outcome in one sentence; empty when the outcome is `added`")] = ""
 
 
@@ -245,10 +257,12 @@ class RememberManyAnswer:
     """The outcome of a bulk write, in the order of the given memories."""
 
     results: Annotated[
-        list[Remembered], Doc("for each accepted memory, whether it was added, merged with a known memory, or replaced one"), Size(100)
+        list[Remembered],
+        Doc("for each accepted memory of the write, whether it was added, merged with a known memory, or replaced one"),
+        Size(100),
     ]
     refused: Annotated[list[Refusal], Doc("the rejected memories of the write, with the reasons"), Size(10)]
-    counts: Annotated[dict[str, int], Doc("Number of memories by outcome"), Size(6)]
+    counts: Annotated[dict[str, int], Doc("Number of memories in the write, by outcome"), Size(6)]
     seconds: float
 
 
@@ -274,7 +288,14 @@ class ReviewItem:
     """A memory that needs review, and why."""
 
     memory: MemoryInfo
-    reasons: Annotated[list[str], Doc("reasons for the review: needs_review, disputed, conflict, suspect, orphaned, contaminated or stale")]
+    reasons: Annotated[
+        list[str],
+        Doc(
+            "reasons for the review: needs_review (marked by somebody), disputed, conflict (contradicts "
+            "another memory), suspect (its code changed), orphaned (its code was deleted), contaminated "
+            "(text from untrusted sources) or stale (long unused)"
+        ),
+    ]
 
 
 @answer(page="items")
@@ -289,11 +310,11 @@ class ReviewQueue:
 class Forgotten:
     """The outcome of forgetting or deleting memories."""
 
-    ids: Annotated[list[str], Doc("Global ids of the removed memories"), GlobalId(MEMORY)]
+    ids: Annotated[list[str], Doc("Global ids of the removed memories, for the GraphQL query `node`"), GlobalId(MEMORY)]
     hard: Annotated[bool, Doc("true when the memories were deleted from graph and journal, and not only hidden from search")]
     dry_run: bool
     kept: Annotated[
-        list[str], Doc("Global ids of memories that were kept, because they also come from another origin"), GlobalId(MEMORY)
+        list[str], Doc("Global ids of memories that were kept, because another origin also supports them"), GlobalId(MEMORY)
     ] = field(default_factory=list)
 
 
@@ -338,6 +359,8 @@ class MemoryChange:
     """The changes to memories by one write, which the server accepted."""
 
     changed: Annotated[
-        list[str], Doc("Global ids of memories that are new, changed or newly linked; `nodes` returns the memories"), GlobalId(MEMORY)
+        list[str],
+        Doc("Global ids of memories that are new, changed or newly linked; the GraphQL query `nodes` returns the memories"),
+        GlobalId(MEMORY),
     ]
     removed: Annotated[list[str], Doc("Global ids of memories that were deleted permanently"), GlobalId(MEMORY)]

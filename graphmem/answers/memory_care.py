@@ -14,7 +14,7 @@ from graphmem.answers.vocabulary import Moment
 class Pruned:
     """A memory that pruning removes or hides from search, with the reason."""
 
-    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the retired memory, for the GraphQL query `node`"), GlobalId(MEMORY)]
     short_id: str
     title: str
     rule: Annotated[
@@ -47,7 +47,7 @@ class RebuildAnswer:
     removed: Annotated[
         int, Doc("number of memories that were removed from the graph because the journal (the log of all changes of memories) lacks them")
     ]
-    notes: Annotated[list[str], Doc("parts of the journal that could not be read")]
+    notes: Annotated[list[str], Doc("parts of the journal (the log of all changes of memories) that could not be read")]
 
 
 @answer
@@ -63,8 +63,8 @@ class AuditEntry:
             "what was done: add, update, remove, promote, supersede, evict, pin, unpin, verify, dispute, compact, import or another action"
         ),
     ]
-    memory_id: Annotated[str, Doc("raw id of the memory; empty when the entry does not concern a single memory")]
-    before: Annotated[str, Doc("fingerprint of the memory before the action")]
+    memory_id: Annotated[str, Doc("database id of the memory; empty when the entry does not concern a single memory")]
+    before: Annotated[str, Doc("hash of the memory's content before the action")]
     after: str
     note: str
 
@@ -84,7 +84,7 @@ class AuditPage:
 class SecretsFound:
     """A memory in which a scan found a secret; the secret is not included."""
 
-    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the memory that contains the secret, for the GraphQL query `node`"), GlobalId(MEMORY)]
     short_id: str
     kinds: list[str]
     fields: list[str]
@@ -130,7 +130,7 @@ class ImportAnswer:
     """The outcome of importing an export or a file of another tool."""
 
     source: Annotated[str, Doc("the detected format of the import")]
-    counts: Annotated[dict[str, int], Doc("Number of memories by outcome"), Size(6)]
+    counts: Annotated[dict[str, int], Doc("Number of imported memories by outcome, such as added or duplicate"), Size(6)]
     ids: Annotated[list[str], Doc("Global ids of the memories that are new or changed"), GlobalId(MEMORY)]
     notes: list[str]
 
@@ -142,7 +142,7 @@ class SyncConflict:
     Both versions are kept.
     """
 
-    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the memory, for the GraphQL query `node`"), GlobalId(MEMORY)]
     in_file: Annotated[str, Doc("text of the memory in the file; empty when the line was deleted from the file")]
     in_graph: str
     kept_as: Annotated[str, Doc("Global id of the memory that now has the text from the file"), GlobalId(MEMORY)]

@@ -19,7 +19,7 @@ class ModuleInfo:
     """A group of related files."""
 
     id: Annotated[str, Doc("Id of the module; stable while most of its files stay together"), GlobalId(MODULE)]
-    name: Annotated[str, Doc("unique name of the module, which is also a reference to it")]
+    name: Annotated[str, Doc("unique name of the module, by which operations accept the module")]
     path: Annotated[str, Doc("deepest directory that contains all files of the module; empty for the root")]
     layer: Annotated[
         int,
@@ -74,7 +74,7 @@ class ModuleMap:
         list[ModuleDependency], Doc("the dependencies between modules; those with the most edges come first"), Size(500)
     ]
     modularity: Annotated[float, Doc("quality of the division into modules (modularity of the dependencies), -0.5 to 1")]
-    notes: Annotated[list[str], Doc("data that was missing when the map was made")]
+    notes: Annotated[list[str], Doc("data that was missing when the project was divided into modules")]
     state: IndexState
 
 
@@ -107,7 +107,7 @@ class DependencyFiles:
     """The files of one module that use files of another."""
 
     files: Annotated[list[FileLink], Doc("pairs of files, most edges first"), Size(25)]
-    total: Annotated[int, Doc("number of pairs of files")]
+    total: Annotated[int, Doc("total number of pairs of files with such a dependency; `files` may list fewer")]
     edges: Annotated[int, Doc("total number of edges between the two modules; this is the weight of the dependency")]
     state: IndexState
 
@@ -130,9 +130,11 @@ class CycleCut:
 
     src: Annotated[str, Doc("path of the file, or name of the module, that depends on the other")]
     dst: str
-    weight: Annotated[int, Doc("number of edges to remove, each between two symbols")]
-    frees: Annotated[int, Doc("number of members that leave the cycle when the edge is removed")]
-    sites: Annotated[list[PathStep], Doc("the edges to remove, each between two symbols; at most 20"), Size(5)]
+    weight: Annotated[int, Doc("number of calls, imports and other edges that must be removed to end the dependency")]
+    frees: Annotated[int, Doc("number of members (files or modules) that leave the cycle when the edge is removed")]
+    sites: Annotated[
+        list[PathStep], Doc("the calls, imports and other edges that must be removed, each between two symbols; at most 20"), Size(5)
+    ]
 
 
 @answer
@@ -164,9 +166,9 @@ class CrossingSymbol:
     """A symbol of one part of a module that the other part uses."""
 
     symbol: SymbolInfo
-    uses: Annotated[int, Doc("number of symbols of the other part that use the symbol")]
-    files: Annotated[list[str], Doc("files of the other part that use the symbol, by path"), Size(5)]
-    in_larger: Annotated[bool, Doc("true when the symbol is in the larger part")]
+    uses: Annotated[int, Doc("number of symbols in the other part of the divided module that use the symbol")]
+    files: Annotated[list[str], Doc("paths of the files, in the other part of the divided module, that use the symbol"), Size(5)]
+    in_larger: Annotated[bool, Doc("true when the symbol is in the larger part of the divided module")]
 
 
 @answer
@@ -183,14 +185,20 @@ class ModuleBoundary:
         list[str], Doc("files of the larger part when the module is split in two; empty for a module that is too small or too large")
     ]
     smaller: Annotated[
-        list[str], Doc("files of the smaller part when the module is split where the fewest uses cross; at least a fifth of the files")
+        list[str],
+        Doc(
+            "files of the smaller part, at least a fifth of all, when the module is split where the fewest "
+            "uses lead from one part to the other"
+        ),
     ]
-    crossing: Annotated[int, Doc("number of uses between the two parts: pairs of a symbol and a symbol that it uses")]
-    inside: Annotated[int, Doc("number of uses inside the smaller part")]
+    crossing: Annotated[int, Doc("number of uses between the two parts of the divided module: pairs of a symbol and a symbol that it uses")]
+    inside: Annotated[int, Doc("number of uses inside the smaller part of the divided module")]
     splits_well: Annotated[
-        bool, Doc("true when at most a quarter of the smaller part's uses cross; otherwise the module has nowhere to split well")
+        bool, Doc("true when at most a quarter of the smaller part's uses lead to the other part; otherwise no division is good")
     ]
-    crossing_symbols: Annotated[list[CrossingSymbol], Doc("the symbols that the other part uses, most uses first"), Size(20)]
+    crossing_symbols: Annotated[
+        list[CrossingSymbol], Doc("the symbols that the other part of the divided module uses, most uses first"), Size(20)
+    ]
     state: IndexState
 
 
@@ -200,5 +208,5 @@ class CyclesAnswer:
 
     level: CycleLevel
     cycles: list[Cycle]
-    total: Annotated[int, Doc("total number of cycles at this level; `cycles` may list fewer")]
+    total: Annotated[int, Doc("total number of cycles between files or between modules, as requested; `cycles` may list fewer")]
     state: IndexState

@@ -41,8 +41,8 @@ class Team:
     """A team: people who share memories among themselves."""
 
     name: str
-    members: Annotated[list[str], Doc("logins of the members"), Size(20)]
-    stewards: Annotated[list[str], Doc("logins of the members who may add and remove others"), Size(2)]
+    members: Annotated[list[str], Doc("logins of the members of the team"), Size(20)]
+    stewards: Annotated[list[str], Doc("logins of the members who may add members to the team and remove them"), Size(2)]
     roles: Annotated[list[ProjectAccess], Size(20)]
 
 
@@ -51,9 +51,9 @@ class Organisation:
     """The people and teams of the shared database."""
 
     address: Annotated[str, Doc("address of the shared database, without its password")]
-    login: Annotated[str, Doc("login of the caller")]
-    name: Annotated[str, Doc("name of the caller")]
-    is_admin: Annotated[bool, Doc("true when the caller administers the organisation")]
+    login: Annotated[str, Doc("login of the person who asked")]
+    name: Annotated[str, Doc("name of the person who asked")]
+    is_admin: Annotated[bool, Doc("true when the person who asked administers the organisation")]
     people: Annotated[list[Person], Size(100)]
     teams: Annotated[list[Team], Size(20)]
 
@@ -85,20 +85,20 @@ class AuditedAct:
 class OrganisationAudit:
     """Recorded actions of people in the organisation."""
 
-    entries: Annotated[list[AuditedAct], Doc("the recorded actions, newest first"), Size(100)]
+    entries: Annotated[list[AuditedAct], Doc("the recorded actions of people in the organisation, newest first"), Size(100)]
 
 
 @answer
 class Comment:
     """A comment on a memory."""
 
-    id: Annotated[str, Doc("raw id of the comment; pass it to answer the comment")]
-    parent: Annotated[str, Doc("raw id of the comment that this comment answers; empty for a comment on the memory itself")]
-    memory: Annotated[str, Doc("raw id of the commented memory")]
+    id: Annotated[str, Doc("database id of the comment; give it to add a reply")]
+    parent: Annotated[str, Doc("database id of the comment to which this comment replies; empty for a comment on the memory itself")]
+    memory: Annotated[str, Doc("database id of the memory that the comment is about")]
     person: str
     at: Moment
     text: str
-    depth: Annotated[int, Doc("level of the comment in its thread; 0 for a comment on the memory itself")]
+    depth: Annotated[int, Doc("number of comments above this comment in its thread; 0 for a comment on the memory itself")]
 
 
 @answer
@@ -127,14 +127,14 @@ class Erased:
     role_dropped: Annotated[bool, Doc("true when all login roles that graphmem made were removed from PostgreSQL")]
     at: Moment
     by: str
-    digest: Annotated[str, Doc("SHA-256 of the erased changes")]
+    digest: Annotated[str, Doc("SHA-256 hash of the erased changes, as evidence of the erasure")]
 
 
 @answer
 class Learnt:
     """A memory that is new or changed."""
 
-    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the memory, for the GraphQL query `node`"), GlobalId(MEMORY)]
     short_id: str
     title: str
     type: str
@@ -143,7 +143,7 @@ class Learnt:
     is_new: Annotated[bool, Doc("true for a new memory; false for a memory that existed before and was changed")]
     content: str
     files: Annotated[list[str], Doc("paths of files that the memory is about, at most 3"), Size(3)]
-    seeded: Annotated[bool, Doc("true for a memory that was made from the project's own files, and not learnt")] = False
+    seeded: Annotated[bool, Doc("true for a memory that graphmem read from the project's own files, such as the README")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +179,8 @@ class TeamNews:
     important: Annotated[
         list[Learnt],
         Doc(
-            "memories that a newcomer must know: warnings and decisions first, then by trust and use; those read from "
-            "files of the project last"
+            "memories that a newcomer should read: warnings and decisions first, then by trust and use; "
+            "those read from files of the project last"
         ),
         Size(10),
     ]

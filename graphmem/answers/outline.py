@@ -17,11 +17,13 @@ class OutlineEntry:
     callers: Annotated[int, Doc("number of symbols outside test code that call the symbol")]
     tests: Annotated[int, Doc("number of tests that use the symbol directly; helpers such as fixtures do not count")]
     memories: Annotated[int, Doc("number of current memories about the symbol")]
-    traps: Annotated[int, Doc("number of memories about the symbol that are warnings: gotchas, error patterns and dead ends")]
+    traps: Annotated[int, Doc("number of memories about the symbol that are warnings: traps (gotchas), error patterns and dead ends")]
     suspect: Annotated[
-        list[str], Doc("short id and title of each memory about the symbol that is older than the last change of the symbol"), Size(1)
+        list[str],
+        Doc("short id and title of each memory that may be outdated, because the symbol changed after the memory was written"),
+        Size(1),
     ]
-    users: Annotated[int, Doc("number of symbols outside test code that use a type or a variable otherwise")] = 0
+    users: Annotated[int, Doc("number of symbols outside test code that use the symbol without calling it, as a type or a variable")] = 0
 
 
 @answer

@@ -15,12 +15,12 @@ from graphmem.answers.vocabulary import EdgeKind, EdgeSource, OccurrenceRole
 class TextRange:
     """A range of characters in one line; columns are 0-based, ends exclusive."""
 
-    line: Annotated[int, Doc("line of the source range, 1-based")]
-    column: Annotated[int, Doc("first column of the range, in characters (code points)")]
+    line: Annotated[int, Doc("line of the range in the source file, 1-based")]
+    column: Annotated[int, Doc("first column of the range in the source line, in characters (code points)")]
     end_column: int
-    utf16_column: Annotated[int, Doc("first column of the range in UTF-16 code units, as editors count")]
+    utf16_column: Annotated[int, Doc("first column of the range in the source line, in UTF-16 code units, as editors count")]
     utf16_end_column: int
-    utf8_column: Annotated[int, Doc("first column of the range in bytes of UTF-8")]
+    utf8_column: Annotated[int, Doc("first column of the range in the source line, in bytes of UTF-8")]
     utf8_end_column: int
 
 
@@ -35,7 +35,7 @@ class Occurrence:
     confidence: Annotated[float, Doc("confidence that the name refers to `symbol`; 1 for definitions")]
     kinds: Annotated[
         list[EdgeKind],
-        Doc("kinds of the graph edges that this use of the name creates; empty for definitions and for `A` in `A.b`"),
+        Doc("kinds of the graph edges that this use of the name creates; empty for definitions and for the qualifier `A` in `A.b`"),
         Size(3),
     ] = field(default_factory=list)
     enclosing: Annotated[SymbolInfo | None, Doc("the innermost definition around the name; null outside any definition")] = None
@@ -51,7 +51,7 @@ class SymbolAt:
     path: str
     symbol: Annotated[SymbolInfo | None, Doc("the definition that the name at the position refers to; null if there is none")]
     reason: Annotated[str, Doc("why `symbol` is null; empty if `symbol` is given")]
-    occurrence: Annotated[Occurrence | None, Doc("the name at the position; null if the position is on no name")]
+    occurrence: Annotated[Occurrence | None, Doc("the name at the position in the file; null if there is none, as in white space")]
     enclosing: Annotated[SymbolInfo | None, Doc("the innermost definition around the position; null outside any definition")]
     is_stale: Annotated[bool, Doc("true when the file changed since it was indexed, so positions may be wrong")]
 
@@ -62,7 +62,7 @@ class Occurrences:
 
     path: str
     occurrences: Annotated[list[Occurrence], Size(1000)]
-    reason: Annotated[str, Doc("why `occurrences` is empty; empty if there are occurrences")]
+    reason: Annotated[str, Doc("why the list `occurrences` is empty; empty if it has entries")]
     is_stale: Annotated[bool, Doc("true when the file changed since it was indexed, so positions may be wrong")]
 
 
@@ -87,9 +87,7 @@ class Usages:
         list[Usage], Doc("the places that use the symbol: those in the file of its definition first, then by file and position"), Size(100)
     ]
     total: Annotated[int, Doc("total number of places that use the symbol; `usages` may list fewer")]
-    possible: Annotated[
-        int, Doc("number of further calls that have the symbol's name and a target that is not known; they may mean the symbol")
-    ] = 0
+    possible: Annotated[int, Doc("number of further calls of the symbol's name whose target is not known; they may call the symbol")] = 0
     stale_files: Annotated[list[str], Doc("files that changed since they were indexed, so positions in them may be wrong")] = field(
         default_factory=list
     )
@@ -106,10 +104,10 @@ class EdgePlaces:
     source: EdgeSource
     rule: str
     why: Annotated[str, Doc("explanation of the rule that found the edge")]
-    lines: Annotated[list[int], Doc("line numbers of the edge in the file of `src`"), Size(5)]
+    lines: Annotated[list[int], Doc("numbers of the lines in the file of `src` on which it uses `dst`"), Size(5)]
     ranges: Annotated[
         list[TextRange],
-        Doc("occurrences of names in the file of `src` from which the edge comes; empty for operators and other implied calls"),
+        Doc("names in the file of `src` that make up the edge; empty for operators and other calls without a name"),
         Size(5),
     ]
 
@@ -119,7 +117,7 @@ class Edges:
     """All edges from one symbol or file to another, with their places."""
 
     edges: Annotated[list[EdgePlaces], Doc("the edges, sorted by path and line of `src`, then by kind")]
-    total: Annotated[int, Doc("number of edges found, of which `edges` may list fewer")]
+    total: Annotated[int, Doc("total number of edges found; `edges` may list fewer")]
     stale_files: Annotated[list[str], Doc("files that changed since they were indexed, so positions in them may be wrong")] = field(
         default_factory=list
     )

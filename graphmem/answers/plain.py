@@ -89,7 +89,7 @@ def _compiled_init(cls: type) -> Callable[..., None]:
 def _refused(self: object, name: str, *value: object) -> None:
     """Raise the error for an attempt to change an answer, which is frozen."""
     raise dataclasses.FrozenInstanceError(
-        f"the field {name!r} of an answer cannot be changed; make a changed copy with dataclasses.replace"
+        f"the field {name!r} of an answer cannot be changed, because answers are immutable; make a changed copy with dataclasses.replace"
     )
 
 
@@ -170,4 +170,4 @@ def _listed(value: object) -> list[Any]:
     """Convert a tuple with named fields for orjson."""
     if isinstance(value, tuple):
         return list(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form; use a dataclass, a list or a dict")
+    raise TypeError(f"a value of the type {type(value).__name__} cannot be converted to JSON; use a dataclass, a list or a dict")

@@ -59,7 +59,11 @@ class TestCommand:
     command: Annotated[str, Doc("command line for a POSIX shell in the root of the repository")]
     tests: int
     whole_files: Annotated[
-        bool, Doc("true when the command runs whole files, because it would be too long otherwise, or a test cannot be selected by name")
+        bool,
+        Doc(
+            "true when the command runs whole files, because the names of all tests would make it too long, "
+            "or a test cannot be selected by name"
+        ),
     ]
     recording: Annotated[str, Doc("command that runs all tests and records which code each of them runs; empty when none is known")] = ""
 
@@ -71,10 +75,12 @@ class TestSelection:
     __test__ = False
 
     tests: Annotated[list[TestToRun], Doc("tests to run, most certain first"), Size(50)]
-    total: Annotated[int, Doc("number of tests that reach the code, of which `tests` and `commands` may list fewer")]
+    total: Annotated[int, Doc("total number of tests that may run the code; `tests` and `commands` may list fewer")]
     commands: Annotated[list[TestCommand], Doc("command lines that run the tests, one for each runner"), Size(2)]
     known_calls: Annotated[
-        list[KnownCalls], Doc("for each language of the code and its tests, the share of its calls that graphmem usually finds"), Size(2)
+        list[KnownCalls],
+        Doc("for each language of the code and its tests, the share of its calls that graphmem finds, as measured on other projects"),
+        Size(2),
     ] = field(default_factory=list)
 
 
@@ -96,21 +102,23 @@ class Review:
     head: str
     files: Annotated[list[str], Doc("changed files, by path; a deleted file is listed by its old path"), Size(20)]
     changed: Annotated[list[ChangedSymbol], Doc("changed definitions, by path and line"), Size(20)]
-    unmapped: Annotated[list[str], Doc("changed files without a changed definition"), Size(5)]
-    breaks: Annotated[list[ImpactHit], Doc("symbols and files that could break, tests left out; by depth, then confidence"), Size(20)]
-    break_count: Annotated[int, Doc("number of symbols and files that could break, of which `breaks` may list fewer")]
+    unmapped: Annotated[list[str], Doc("changed files in which no definition changed, such as configuration files"), Size(5)]
+    breaks: Annotated[
+        list[ImpactHit], Doc("symbols and files that the change could break, without tests; nearest first, then most confident"), Size(20)
+    ]
+    break_count: Annotated[int, Doc("total number of symbols and files that the change could break; `breaks` may list fewer")]
     tests: Annotated[list[TestToRun], Doc("tests to run, most certain first"), Size(50)]
-    test_count: Annotated[int, Doc("number of affected tests, of which `tests` and `commands` may list fewer")]
+    test_count: Annotated[int, Doc("total number of affected tests; `tests` and `commands` may list fewer")]
     commands: Annotated[list[TestCommand], Doc("command lines that run the tests, one for each runner"), Size(2)]
     untested: Annotated[list[ChangedSymbol], Doc("changed functions that no known test reaches"), Size(5)]
     known: Annotated[
-        list[KnownHere], Doc("memories about the change: warnings (gotchas, error patterns, dead ends) and decisions first"), Size(3)
+        list[KnownHere], Doc("memories about the change: warnings (traps, error patterns, dead ends) and decisions first"), Size(3)
     ]
     known_count: Annotated[int, Doc("total number of memories about the change; `known` may list fewer")]
     contracts: Annotated[list[Contract], Doc("routes, procedures and fields that the change removes or alters, with their users"), Size(3)]
     forgotten: Annotated[list[CoAccessHit], Doc("files that usually change with the changed files, but are not in the change"), Size(5)]
     forgotten_count: Annotated[
-        int, Doc("number of files that usually change with the changed files but are not in the change; `forgotten` may list fewer")
+        int, Doc("total number of files that usually change with the changed files but are not in the change; `forgotten` may list fewer")
     ]
     risk: Risk
     epistemic: Annotated[Epistemic, Doc("certainty of the selection of tests: exact, a lower bound, or unknown")]
@@ -118,6 +126,9 @@ class Review:
     state: IndexState
     known_calls: Annotated[
         list[KnownCalls],
-        Doc("for each language of the changed code and its dependents, the share of its calls that graphmem usually finds"),
+        Doc(
+            "for each language of the changed code and its dependents, the share of its calls that graphmem "
+            "finds, as measured on other projects"
+        ),
         Size(2),
     ] = field(default_factory=list)

@@ -28,10 +28,12 @@ _NODES = (
 class PathScore:
     """The rank and score of a hit in one search method, such as by words."""
 
-    path: Annotated[str, Doc("search method that found the hit: words, names, dense (vectors), graph (neighbours of hits) or exact")]
-    rank: Annotated[int, Doc("rank of the hit among the results of this search method, from 1")]
-    raw: Annotated[float, Doc("score that this search method gave the hit, such as BM25 or cosine")]
-    normalised: Annotated[float, Doc("the raw score, scaled to 0 to 1 among the candidates of the same search method")]
+    path: Annotated[
+        str, Doc("search method that found the result: words, names, dense (similar vectors), graph (neighbours of other results) or exact")
+    ]
+    rank: Annotated[int, Doc("rank of the result in the list of this search method, from 1")]
+    raw: Annotated[float, Doc("score that this search method gave the result, such as BM25 or cosine similarity")]
+    normalised: Annotated[float, Doc("the raw score of the result, scaled to 0 to 1 among all candidates of the same search method")]
     weight: float
 
 
@@ -39,9 +41,11 @@ class PathScore:
 class Factor:
     """A factor in the score of a memory, besides its similarity to the query."""
 
-    name: Annotated[str, Doc("name of the factor: relevance, recency, frequency, phase, trust, confidence or another one")]
+    name: Annotated[
+        str, Doc("name of the factor in a memory's score: relevance, recency, frequency, phase, trust, confidence or another one")
+    ]
     value: float
-    weight: Annotated[float, Doc("weight with which the factor is added to the score; 0 when the score is multiplied by the factor")]
+    weight: Annotated[float, Doc("weight with which the factor is added to a memory's score; 0 when the score is multiplied by the factor")]
 
 
 @answer
@@ -59,8 +63,9 @@ class SearchHit:
     id: Annotated[
         str,
         Doc(
-            "reference for further queries: `path::qualname` for a symbol, `path::qualname#2` for the second symbol with that name; "
-            "the path for other text; the id for a memory; the name of a module; the entry point of a flow"
+            "reference for further queries: `path::qualname` for a symbol, `path::qualname#2` for the second "
+            "symbol with that name; the path for other text; the id for a memory; the name of a module; the "
+            "first function of a call flow"
         ),
     ]
     kind: SearchKind
@@ -72,22 +77,22 @@ class SearchHit:
     title: str
     snippet: str
     score: float
-    parts: Annotated[list[PathScore], Doc("score of the hit by each search method; empty without `explain`"), Size(3)]
+    parts: Annotated[list[PathScore], Doc("score of the result by each search method; empty unless `explain` was requested"), Size(3)]
     boost: float = 0.0
-    boosted_by: Annotated[str, Doc("graph id of the neighbouring node that raised the score most; empty if none did")] = ""
+    boosted_by: Annotated[str, Doc("id of the neighbour in the code graph that raised the score most; empty if none did")] = ""
     node: Annotated[
         str,
-        Doc("graph id of the found symbol, chunk, memory or module; for a flow the id of its entry point"),
+        Doc("id in the code graph of the found symbol, chunk of text, memory or module; for a call flow the id of its entry point"),
         GlobalId("kind", sibling=True, types=_NODES),
     ] = ""
-    factors: Annotated[list[Factor], Doc("factors of a memory's score besides the search methods; empty for other hits"), Size(6)] = field(
-        default_factory=list
+    factors: Annotated[list[Factor], Doc("factors of a memory's score besides the search methods; empty for other results"), Size(6)] = (
+        field(default_factory=list)
     )
-    memory: Annotated[MemoryInfo | None, Doc("the found memory; null for other kinds of hits")] = None
+    memory: Annotated[MemoryInfo | None, Doc("the found memory; null for a result of another kind")] = None
     memories: Annotated[list[MemoryInfo], Doc("memories about the found code, most important first"), Size(2)] = field(default_factory=list)
-    facet: Annotated[SearchFacet, Doc("kind of content that the hit belongs to, such as code, tests or docs")] = "code"
-    summary: Annotated[str, Doc("first sentence of the hit's documentation; empty if there is none")] = ""
-    lines: Annotated[list[MatchedLine], Doc("lines of the hit that contain words of the query, at most 3, by line number"), Size(2)] = (
+    facet: Annotated[SearchFacet, Doc("kind of content that the result belongs to, such as code, tests or docs")] = "code"
+    summary: Annotated[str, Doc("first sentence of the documentation of the found code; empty if there is none")] = ""
+    lines: Annotated[list[MatchedLine], Doc("lines of the result that contain words of the query, at most 3, by line number"), Size(2)] = (
         field(default_factory=list)
     )
 
@@ -98,7 +103,7 @@ class HitGroup:
 
     path: Annotated[str, Doc("path of the file; empty for memories, modules and flows")]
     facet: SearchFacet
-    hits: Annotated[list[int], Doc("numbers of the hits in the file, best first; 1 is the first hit of the answer")]
+    hits: Annotated[list[int], Doc("numbers of the search results in the file, best first; 1 is the best result of the answer")]
 
 
 @answer
@@ -133,15 +138,15 @@ class SearchAnswer:
     notes: Annotated[list[str], Doc("sentences about changes that search made to the query, such as omitted or replaced words")] = field(
         default_factory=list
     )
-    packed: Annotated[PackedText | None, Doc("the hits packed into one text that fits the token budget; null if no budget was given")] = (
-        None
-    )
-    groups: Annotated[list[HitGroup], Doc("the hits grouped by file; files in the order of their best hits"), Size(6)] = field(
+    packed: Annotated[
+        PackedText | None, Doc("the search results packed into one text that fits the token budget; null if no budget was given")
+    ] = None
+    groups: Annotated[list[HitGroup], Doc("the search results grouped by file; files in the order of their best results"), Size(6)] = field(
         default_factory=list
     )
-    facets: Annotated[list[FacetCount], Doc("number of hits of each kind of content (code, tests, docs, …), most first"), Size(3)] = field(
-        default_factory=list
-    )
+    facets: Annotated[
+        list[FacetCount], Doc("number of search results of each kind of content (code, tests, docs, …), most first"), Size(3)
+    ] = field(default_factory=list)
     near: Annotated[list[NearMiss], Doc("names similar to a word of the query, when nothing or no exact match was found"), Size(1)] = field(
         default_factory=list
     )

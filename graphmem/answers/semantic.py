@@ -21,7 +21,7 @@ class ModuleChange:
     """The change of a module between two revisions."""
 
     name: str
-    change: Annotated[str, Doc("change of the module: added, removed or changed")]
+    change: Annotated[str, Doc("change of the module between the two revisions: added, removed or changed")]
     files_before: int
     files_after: int
     came: Annotated[list[str], Doc("files that joined the module, at most 20")]
@@ -55,9 +55,11 @@ class Drift:
     """Changes in the architecture between two revisions."""
 
     base: Annotated[str, Doc("full commit id of the older revision")]
-    head: Annotated[str, Doc("full commit id of the newer revision; a sentence that says so if the indexed files were compared")]
+    head: Annotated[
+        str, Doc("full commit id of the newer revision; or a sentence, if the indexed files were compared instead of a revision")
+    ]
     modules: Annotated[list[ModuleChange], Doc("modules that were added, removed or changed"), Size(20)]
-    dependencies: Annotated[list[DependencyChange], Doc("changed dependencies between modules"), Size(50)]
+    dependencies: Annotated[list[DependencyChange], Doc("dependencies between modules that changed between the revisions"), Size(50)]
     new_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the newer revision"), Size(3)]
     resolved_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the older revision"), Size(3)]
     api: Annotated[
@@ -65,7 +67,7 @@ class Drift:
         Doc("changes of definitions that are public, entry points, or used by other files; public ones first, at most 500"),
         Size(100),
     ]
-    api_counts: Annotated[dict[str, int], Doc("Number of changes by kind; `api` may list fewer"), Size(4)]
+    api_counts: Annotated[dict[str, int], Doc("Number of changed definitions by kind of change; `api` may list fewer"), Size(4)]
     modularity_before: float
     modularity_after: float
     notes: list[str] = field(default_factory=list)
@@ -77,7 +79,7 @@ class Document:
 
     text: str
     media_type: str
-    name: Annotated[str, Doc("suggested name for the file in which to store the document")]
+    name: Annotated[str, Doc("suggested name for a file that stores the exported document")]
 
 
 @answer
@@ -88,10 +90,10 @@ class ParagraphState:
     """
 
     model: Annotated[str, Doc("name and host of the language model; empty when none is configured")]
-    total: Annotated[int, Doc("number of paragraphs to write: one for each module and each main call flow")]
+    total: Annotated[int, Doc("number of paragraphs that the language model should write: one for each module and each main call flow")]
     written: int
-    refused: Annotated[int, Doc("number of paragraphs that were discarded, because no sentence was usable")]
-    running: Annotated[bool, Doc("true while the model is writing")]
+    refused: Annotated[int, Doc("number of paragraphs by the language model that were discarded, because no sentence was usable")]
+    running: Annotated[bool, Doc("true while the language model is writing paragraphs")]
     notes: list[str] = field(default_factory=list)
 
 
@@ -100,7 +102,7 @@ class Sentence:
     """A sentence of a generated answer, with its evidence."""
 
     text: str
-    cites: Annotated[list[int], Doc("numbers of the hits that support the sentence; 1 is the first hit of the evidence")]
+    cites: Annotated[list[int], Doc("numbers of the search results that support the sentence; 1 is the first one in the evidence")]
 
 
 @answer
@@ -130,14 +132,17 @@ class Reply:
         Doc("the reply, sentence by sentence; empty without a language model, or when the evidence supports no sentence"),
         Size(12),
     ]
-    evidence: Annotated[SearchAnswer, Doc("hits of the search, to which the sentences refer by number from 1")]
+    evidence: Annotated[SearchAnswer, Doc("search results to which the sentences of the reply refer by number, from 1")]
     model: Annotated[str, Doc("the language model that wrote the sentences; empty if there is none")]
     notes: Annotated[
-        list[str], Doc("a command that answers the question from the graph, if there is one; and why sentences are missing")
+        list[str], Doc("a command that answers the question from the code graph, if there is one; and why the reply has no sentences")
     ] = field(default_factory=list)
     reasons: Annotated[
         list[Reason],
-        Doc("for a question that begins with why: written reasons, or the nearest passages if none is written; empty with `sentences`"),
+        Doc(
+            "for a question that begins with why: passages that give a reason, or the nearest passages if "
+            "none does; empty if the reply has `sentences`"
+        ),
         Size(6),
     ] = field(default_factory=list)
 

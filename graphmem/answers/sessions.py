@@ -16,7 +16,7 @@ from graphmem.answers.vocabulary import LearningChoice, MomentOrNone
 class SessionInfo:
     """A session of an agent, without its recorded activity."""
 
-    id: Annotated[str, Doc("the id that the agent gave the session; not a global id")]
+    id: Annotated[str, Doc("the id that the agent gave the session; the GraphQL query `node` does not accept it")]
     kind: Annotated[str, Doc("purpose of the session: build, insights, roadmap, terminal, changelog, spec or pr_review")]
     agent: str
     title: str
@@ -52,17 +52,17 @@ class SessionFinding:
     """A pattern that a detector found in a session; it may become a memory."""
 
     signal: Annotated[str, Doc("name of the detector that found the pattern; docs/observing.md lists all seventeen detectors")]
-    key: Annotated[str, Doc("key of the pattern; identical in all sessions that show the same pattern")]
+    key: Annotated[str, Doc("key of the pattern; sessions that show the same pattern have the same key")]
     memory_type: str
     value: float
     priority: float
     early: Annotated[bool, Doc("true when the pattern becomes a memory without waiting for other sessions")]
     min_sessions: Annotated[int, Doc("number of sessions that must show the pattern before it becomes a memory")]
     contaminated: bool
-    failed_approach: Annotated[bool, Doc("true when the pattern belongs to an abandoned approach")]
+    failed_approach: Annotated[bool, Doc("true when the pattern was found in work that the agent later abandoned")]
     quorum: Annotated[bool, Doc("true when the sessions of two independent agents show the pattern")]
     files: list[str]
-    steps: Annotated[list[int], Doc("numbers of the session's steps that are evidence for the pattern")]
+    steps: Annotated[list[int], Doc("numbers of the steps in the session that are evidence for the pattern")]
     facts: Annotated[dict[str, Any], Doc("details of the pattern, such as files and counts")]
 
 
@@ -75,7 +75,7 @@ class SessionFile:
     edits: int
     lines_added: int
     lines_removed: int
-    reverted: Annotated[int, Doc("number of edits of the file that were undone")]
+    reverted: Annotated[int, Doc("number of edits of the file that the agent undid")]
     tokens: Annotated[int, Doc("tokens that the agent spent on reading the file")]
 
 
@@ -98,7 +98,7 @@ class SessionError:
     message: str
     times: int
     fixed: bool
-    fix_files: Annotated[list[str], Doc("files edited between the error and the later success")]
+    fix_files: Annotated[list[str], Doc("files that the agent edited between the error and the later success")]
 
 
 @answer
@@ -120,10 +120,10 @@ class SessionDetail:
     commands: Annotated[list[SessionCommand], Doc("command lines of the session, in the order of their first run"), Size(20)]
     errors: Annotated[list[SessionError], Doc("errors of the session, in the order of their first occurrence"), Size(10)]
     dead_ends: Annotated[list[SessionDeadEnd], Doc("approaches that the agent abandoned, in order of time"), Size(3)]
-    injected_tokens: Annotated[int, Doc("tokens that hooks added to the agent's context")]
-    read_tokens: Annotated[int, Doc("tokens of the files that the agent read")]
+    injected_tokens: Annotated[int, Doc("tokens that graphmem's hooks added to the agent's context")]
+    read_tokens: Annotated[int, Doc("tokens of the files that the agent read in the session")]
     web_sources: list[str]
-    ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
+    ignored: Annotated[dict[str, int], Doc("number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
     cut: Annotated[dict[str, int], Doc("for each list, by its name: the number of entries that were omitted from it"), Size(5)]
 
 
@@ -152,9 +152,9 @@ class SessionStarted:
 class LearningState:
     """State of learning from agents' sessions: on, off or paused."""
 
-    state: Annotated[LearningChoice, Doc("state of learning: on, off or paused")]
-    until: Annotated[MomentOrNone, Doc("end of the pause; null if a person has to end the pause")]
-    by_setting: Annotated[bool, Doc("true when the setting `learning` switches learning off")]
+    state: Annotated[LearningChoice, Doc("state of learning from agents' sessions: on, off or paused")]
+    until: Annotated[MomentOrNone, Doc("time at which the pause of learning ends; null if a person has to end it")]
+    by_setting: Annotated[bool, Doc("true when the setting `learning` switches learning from sessions off")]
 
 
 @answer
@@ -162,7 +162,7 @@ class ObserveAnswer:
     """The outcome of recording several events from agents' sessions."""
 
     taken: int
-    ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
+    ignored: Annotated[dict[str, int], Doc("number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
     sessions: Annotated[list[str], Doc("ids of the sessions to which the recorded events belong")]
     ended: Annotated[list[str], Doc("ids of the sessions that the recorded events ended; graphmem learns from them in the background")]
     early: Annotated[list[str], Doc("keys of patterns that become memories at once, without waiting until another session shows them, too")]
@@ -181,7 +181,7 @@ class SessionEnded:
 class FindingVerdict:
     """Outcome for one pattern found in a session, and the reason for it."""
 
-    key: Annotated[str, Doc("key of the pattern; identical in all sessions that show the same pattern")]
+    key: Annotated[str, Doc("key of the pattern; sessions that show the same pattern have the same key")]
     signal: Annotated[str, Doc("name of the detector that found the pattern in the session")]
     memory_type: str
     outcome: Annotated[
@@ -191,9 +191,9 @@ class FindingVerdict:
             "gate_closed, failed_approach, taken_back, echo, weak, over_cap or refused"
         ),
     ]
-    why: Annotated[str, Doc("reason for this outcome, in one sentence")]
-    text: Annotated[str, Doc("text of the memory; empty when no memory was written")]
-    memory_id: Annotated[str, Doc("raw id of the memory that the pattern became part of; empty if there is none")]
+    why: Annotated[str, Doc("reason for this outcome of the pattern, in one sentence")]
+    text: Annotated[str, Doc("text of the memory that the pattern became; empty when no memory was written")]
+    memory_id: Annotated[str, Doc("database id of the memory that the pattern became part of; empty if there is none")]
     short_id: str
     sessions: Annotated[int, Doc("number of independent sessions that show the pattern")]
     min_sessions: Annotated[int, Doc("number of sessions that must show the pattern before it becomes a memory")]
@@ -214,14 +214,14 @@ class Receipt:
     """Outcome of each pattern found in a session, or in one task of a session."""
 
     session: str
-    part: Annotated[str, Doc("name of the piece of work, such as a ticket; empty for the whole session")]
+    part: Annotated[str, Doc("name of the piece of work that was learnt from, such as a ticket; empty for the whole session")]
     kind: str
     is_open: Annotated[bool, Doc("true when the session meets the conditions for learning from it, such as passed checks")]
     gate: Annotated[str, Doc("why graphmem learns from the session, or does not")]
     at: MomentOrNone
-    verdicts: Annotated[list[FindingVerdict], Doc("each pattern found in the session; patterns that became memories come first"), Size(30)]
+    verdicts: Annotated[list[FindingVerdict], Doc("patterns found in the session; those that became memories come first"), Size(30)]
     counts: Annotated[dict[str, int], Doc("Number of patterns by outcome"), Size(6)]
-    notes: Annotated[list[str], Doc("steps of learning that failed, each with the reason")]
+    notes: Annotated[list[str], Doc("steps of learning from the session that failed, each with the reason")]
     undone: bool = False
 
     @property
@@ -234,13 +234,25 @@ class Receipt:
 class GroupMeasures:
     """Results of one group of sessions in the experiment with memories."""
 
-    group: Annotated[str, Doc("name of the group: control (nothing is injected), passive (only at the start) or full (everything)")]
-    percent: Annotated[int, Doc("percentage of all sessions that are assigned to the group")]
+    group: Annotated[
+        str,
+        Doc(
+            "name of the group in the experiment: control (no memories are shown to agents), passive (only "
+            "at the start of a session) or full (at any time)"
+        ),
+    ]
+    percent: Annotated[int, Doc("percentage of all sessions that are assigned to this group of the experiment")]
     sessions: int
-    calls_per_task: Annotated[float | None, Doc("average number of tool calls per unit of work, or per session without units of work")]
+    calls_per_task: Annotated[
+        float | None, Doc("average number of tool calls for one piece of work, such as a ticket, or for one session without such pieces")
+    ]
     rereads: Annotated[float | None, Doc("share of file reads that read the same file again in a session, 0 to 1")]
-    first_pass: Annotated[float | None, Doc("share of the distinct test command lines that never failed, 0 to 1")]
-    dead_end_reentry: Annotated[float | None, Doc("share of dead ends that an earlier session had already found, 0 to 1")]
+    first_pass: Annotated[
+        float | None, Doc("share of the distinct test command lines that never failed in the sessions of the group, 0 to 1")
+    ]
+    dead_end_reentry: Annotated[
+        float | None, Doc("share of dead ends in the group's sessions that an earlier session had already found, 0 to 1")
+    ]
     shown: Annotated[int, Doc("number of memories shown to agents; a memory counts once per session")]
     corrections: Annotated[float | None, Doc("share of shown memories that are disputed now, 0 to 1")]
     boosts: Annotated[float | None, Doc("share of shown memories that were used or confirmed later, 0 to 1")]
@@ -254,10 +266,10 @@ class Experiment:
 
     groups: Annotated[
         list[GroupMeasures],
-        Doc("results of the three groups: control (nothing is injected), passive (only at the start) and full"),
+        Doc("results of the groups of the experiment: control (no memories are shown), passive (only at the start of a session) and full"),
         Size(3),
     ]
-    notes: Annotated[list[str], Doc("why differences between the groups may be due to chance")]
+    notes: Annotated[list[str], Doc("why differences between the groups of the experiment may be due to chance")]
 
 
 @answer
@@ -272,7 +284,7 @@ class PhaseWeight:
     used: Annotated[int, Doc("number of shown memories of the type that were used in the session that showed them")]
     built_in: float
     weight: Annotated[float, Doc("weight of the memory type that the ranking uses now")]
-    proposed: Annotated[float | None, Doc("the proposed weight; null while there is too little data")]
+    proposed: Annotated[float | None, Doc("proposed weight of the memory type; null while there is too little data")]
 
 
 @answer
@@ -280,9 +292,9 @@ class PhaseWeights:
     """Ranking weights of memory types in phases of work, with proposals."""
 
     sessions: Annotated[int, Doc("number of ended sessions in which at least one memory was shown during a known phase of work")]
-    missing: Annotated[int, Doc("number of further sessions that are needed before weights are proposed")]
+    missing: Annotated[int, Doc("number of further sessions that are needed before weights of memory types can be proposed")]
     accepted_at: Annotated[
-        MomentOrNone, Doc("time at which a person accepted proposed weights; null while the built-in weights are in use")
+        MomentOrNone, Doc("time at which a person accepted proposed weights of memory types; null while the built-in weights are in use")
     ]
     accepted_sessions: Annotated[int, Doc("number of sessions from which the accepted weights were computed")]
     weights: Annotated[
@@ -306,5 +318,5 @@ class SessionSummary:
     ended_at: MomentOrNone
     duration_s: float
     contaminated: Annotated[bool, Doc("true when the summary may contain text from untrusted sources")]
-    short: Annotated[str, Doc("the summary in one line")]
+    short: Annotated[str, Doc("the summary of the session in one line")]
     markdown: str

@@ -55,8 +55,8 @@ class Folder:
 class BlameRun:
     """Neighbouring lines that one commit wrote."""
 
-    line: Annotated[int, Doc("number of the first line of the group; the first line of a file is 1")]
-    lines: Annotated[int, Doc("number of lines in the group")]
+    line: Annotated[int, Doc("number of the first line of the group in the file; the first line of a file is 1")]
+    lines: Annotated[int, Doc("number of neighbouring lines in the group, all written by one commit")]
     commit: Annotated[str, Doc("full hash of the commit; empty for lines that are not committed")]
     author: str
     at: Annotated[Moment, Doc("time at which the author made the commit")]
@@ -69,4 +69,4 @@ class Blame:
 
     path: str
     runs: Annotated[list[BlameRun], Doc("groups of neighbouring lines that one commit wrote, in the order of the lines"), Size(100)]
-    notes: Annotated[list[str], Doc("why the answer lacks lines of the file"), Size(1)]
+    notes: Annotated[list[str], Doc("why the answer lacks lines of the file; empty if it is complete"), Size(1)]

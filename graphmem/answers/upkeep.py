@@ -19,9 +19,9 @@ class BackupInfo:
     project: str
     engine: Annotated[str, Doc("database engine that can open the backup; `any` for a portable backup")]
     bytes: Annotated[int, Big()]
-    generation: Annotated[int, Doc("number of changes of the code graph up to the backup")]
+    generation: Annotated[int, Doc("number of changes made to the code graph before the backup")]
     memories: Annotated[int, Doc("number of memories in the backup")]
-    entries: Annotated[int, Doc("number of journal entries in the backup")]
+    entries: Annotated[int, Doc("number of entries in the backup's journal, the log of all changes of memories")]
     seconds: Annotated[float, Doc("duration of creating and verifying the backup, in seconds")]
 
 
@@ -33,9 +33,9 @@ class RestoreAnswer:
     made_at: Moment
     files: int
     memories: int
-    before: Annotated[str, Doc("path of the backup of the previous state; empty when nothing was replaced")]
+    before: Annotated[str, Doc("path of the backup that was made of the state before the restore; empty when nothing was replaced")]
     notes: list[str]
-    rules: Annotated[list[str], Doc("rules that the backup has and the project does not, by file")]
+    rules: Annotated[list[str], Doc("rules for agents that the backup has and the project does not, by file")]
     rules_taken: bool
 
 
@@ -46,7 +46,7 @@ class CypherAnswer:
     columns: Annotated[list[str], Doc("names of the result columns, in order")]
     rows: Annotated[list[list[Any]], Doc("List of result rows; each row is a list with one value per column")]
     cut: Annotated[bool, Doc("true when the query found more rows than `limit`")]
-    limit: Annotated[int, Doc("maximum number of rows of the answer")]
+    limit: Annotated[int, Doc("maximum number of rows that the answer may have")]
     seconds: float
 
 
@@ -84,7 +84,7 @@ class Check:
     name: str
     level: Annotated[str, Doc("result of the check: ok, note (nothing to do) or bad (needs repair)")]
     said: str
-    fix: Annotated[str, Doc("what to do about the problem; empty when nothing is needed")]
+    fix: Annotated[str, Doc("what to do about the problem that the check found; empty when nothing is needed")]
 
 
 @answer
@@ -102,7 +102,7 @@ class Part:
 
     name: str
     ready: bool
-    degraded: Annotated[str, Doc("why the feature does not work, and how this limits answers; empty when it works")]
+    degraded: Annotated[str, Doc("why the feature does not work, and what answers lack because of this; empty when it works")]
 
 
 @answer
@@ -112,7 +112,7 @@ class Searches:
     count: int
     p50_ms: Annotated[float, Doc("median duration of the last thousand searches, in milliseconds")]
     p95_ms: float
-    boosted: Annotated[float, Doc("share of searches in which a neighbour in the graph raised a hit, 0 to 1")]
+    boosted: Annotated[float, Doc("share of searches in which the code graph raised the score of a result, 0 to 1")]
 
 
 @answer
@@ -120,11 +120,14 @@ class WeekOfCost:
     """Tokens that memories cost and saved in the sessions of one week."""
 
     monday: Annotated[str, Doc("first day of the week, as YYYY-MM-DD in UTC")]
-    sessions: Annotated[int, Doc("number of sessions of the week that were not in the control group")]
-    injected_per_session: Annotated[float, Doc("average number of tokens of memories that were added to a counted session")]
+    sessions: Annotated[int, Doc("number of sessions of the week in which memories could be shown (all except the control group)")]
+    injected_per_session: Annotated[float, Doc("average number of tokens of memories that were shown in a counted session")]
     saved_per_session: Annotated[
         float | None,
-        Doc("average of tokens saved per counted session, compared with the control sessions of all weeks; null without control sessions"),
+        Doc(
+            "average number of tokens saved in a counted session, compared with control sessions, in which "
+            "no memory is shown; null without control sessions"
+        ),
     ]
 
 
@@ -153,9 +156,9 @@ class Health:
     """The health of an open index, and its features that do not work."""
 
     status: Annotated[str, Doc("status of the index: ok, degraded or starting")]
-    ready: Annotated[bool, Doc("true when queries about stored data can be answered")]
+    ready: Annotated[bool, Doc("true when the server can answer queries about stored data")]
     parts: Annotated[list[Part], Doc("the state of each feature, such as semantic search"), Size(8)]
-    notes: Annotated[list[str], Doc("files of the index that were damaged, and were moved away or repaired, since it was opened")]
+    notes: Annotated[list[str], Doc("damaged files of the index that were moved away or repaired since the index was opened")]
     rss_mb: float
     uptime_s: float
     queued_writes: int

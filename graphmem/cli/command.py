@@ -155,7 +155,7 @@ def _earlier(parameter: inspect.Parameter, marks: tuple[Any, ...], name: str) ->
     """
     was = next(one for one in marks if isinstance(one, Was))
     hint, default = split(parameter.annotation)[0], parameter.default
-    said = typer.Option(*was.flags, hidden=True, help=f"Earlier name of --{parameter.name.replace('_', '-')}.")
+    said = typer.Option(*was.flags, hidden=True, help=f"Deprecated; use --{parameter.name.replace('_', '-')} instead.")
     kind = hint if default is None else hint | None
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, said])
 

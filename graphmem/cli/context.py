@@ -85,7 +85,10 @@ class CommandContext:
 
         expect_index(self.location, create=False)
         if owner.find(self.location.owner_file) is not None:
-            raise StoreBusyError("a server has the index open; stop the server and run the command again", path=str(self.location.data_dir))
+            raise StoreBusyError(
+                "this command cannot run while a server has the index open; stop the server and run the command again",
+                path=str(self.location.data_dir),
+            )
         return self.location.data_dir
 
     def server_token(self, address: str) -> str:
@@ -122,7 +125,10 @@ class CommandContext:
             token = self.server_token(self.settings.server)
             return RemoteGraphMem(checked_server(self.settings.server, token) + address_of("", self.branch), token)
         if self.branch and not here:
-            raise BadInputError("--branch names a branch on a server; give the project's address with --server", argument="branch")
+            raise BadInputError(
+                "--branch needs the address of a server, because local indexes have no branches; give the project's address with --server",
+                argument="branch",
+            )
         with uncollected():
             service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)

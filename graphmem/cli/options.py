@@ -63,7 +63,7 @@ Server = Annotated[
 ]
 Branch = Annotated[
     str | None,
-    typer.Option("--branch", metavar="NAME", help="Ask this branch of the project on the server.", rich_help_panel=INDEX_PANEL),
+    typer.Option("--branch", metavar="NAME", help="Ask about this branch of the project; only with --server.", rich_help_panel=INDEX_PANEL),
 ]
 Root = Annotated[
     Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project that contains the current directory.")
@@ -71,12 +71,18 @@ Root = Annotated[
 Full = Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=0, max=256, help="Number of processes that parse and resolve; 0: one for each processor."),
+    typer.Option(
+        "--workers", min=0, max=256, help="Number of processes that parse files and resolve references; 0: one for each processor."
+    ),
     Setting(),
 ]
 Store = Annotated[
     str | None,
-    typer.Option("--store", metavar="URL", help="PostgreSQL database that holds the graph; default: a file in the index directory."),
+    typer.Option(
+        "--store",
+        metavar="URL",
+        help="Address of a PostgreSQL database that holds the graph, postgresql://host/name; default: a file in the index directory.",
+    ),
     Setting(),
 ]
 Embedder = Annotated[
@@ -84,14 +90,14 @@ Embedder = Annotated[
     typer.Option("--embedder", help="Embedding model that computes vectors: auto, sentence-transformers, hashed or none."),
     Setting(),
 ]
-MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help="Follow paths of at most this many steps.")]
+MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help="Follow dependency paths of at most this many steps.")]
 MinConfidence = Annotated[
-    float, typer.Option("--min-confidence", "-c", min=0.0, max=1.0, help="Omit results with a confidence below this value.")
+    float, typer.Option("--min-confidence", "-c", min=0.0, max=1.0, help="Omit results with a confidence below this value, 0 to 1.")
 ]
 Top = Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each group; 0: all.")]
 EdgeKinds = Annotated[
     list[str] | None,
-    typer.Option("--kind", metavar="KIND", help="Follow only edges of these kinds: CALLS, REFERENCES, INHERITS, … (repeatable)."),
+    typer.Option("--kind", metavar="KIND", help="Follow only dependencies of these kinds: CALLS, REFERENCES, INHERITS, … (repeatable)."),
 ]
 
 

@@ -127,7 +127,7 @@ async def _start(service: Service, of_branch: Opened | None) -> _Running:
         await asyncio.wait((life, ready), return_when=asyncio.FIRST_COMPLETED)
         if not begun.is_set():
             await life  # raises the error that ended it
-            raise RuntimeError("the sessions of the Model Context Protocol ended before they began; restart the server")
+            raise RuntimeError("the server's part for the Model Context Protocol (MCP) is not running; restart the server")
     except BaseException:  # the client may have gone
         life.cancel()
         raise

@@ -53,7 +53,7 @@ def _onboard(service: Service, given: Given) -> str:
     told = {one.id for one in known.items}
     page = service.memories({"statuses": ["pinned", "confirmed"], "contaminated": False, "disputed": False}, sort="worth", limit=TO_KNOW)
     rest = [f"- #{one.short_id} {lines.line_of(one)}" for one in page.memories if one.id not in told]
-    return "\n\n".join(filter(None, (head, known.text, "\n".join(["Known and used here most:", *rest]) if rest else "")))
+    return "\n\n".join(filter(None, (head, known.text, "\n".join(["The most used memories of this project:", *rest]) if rest else "")))
 
 
 def _plan(service: Service, given: Given) -> str:
@@ -77,7 +77,7 @@ PROMPTS: Final[dict[str, Prompt]] = {
         _onboard,
     ),
     "plan": Prompt(
-        "Plan a task with knowledge from past work.",
+        "Plan a task with memories of similar work in the past.",
         (Argument("task", "what is to be done", True), Argument("modules", "directories or files, with commas", False)),
         _plan,
     ),
@@ -101,9 +101,9 @@ RESOURCES: Final[dict[str, Resource]] = {
     ),
     "graphmem://start": Resource(
         "start",
-        "What a session begins with.",
+        "Context for the start of a session.",
         "text/markdown",
-        lambda service: service.context("start", format="markdown").text or "Nothing yet.",
+        lambda service: service.context("start", format="markdown").text or "No context for the start of a session exists yet.",
     ),
 }
 

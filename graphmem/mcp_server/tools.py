@@ -104,7 +104,8 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
     ways = [name for name in ("targets", "diff", "base") if given.get(name)]
     if len(ways) != 1:
         raise BadInputError(
-            "the request does not say which change to examine; give `targets`, a unified `diff`, or a git revision as `base`",
+            "the change to examine is missing, or was given twice; give exactly one of `targets`, a unified "
+            "`diff`, or a git revision as `base`",
             argument="targets",
         )
     if ways == ["targets"]:
@@ -239,8 +240,8 @@ TOOLS: Final[dict[str, Tool]] = {
         _impact,
     ),
     "search": Tool(
-        "Find code, docs and memories by words or meaning: rows for `get`; `full`: text. `files`: those you work on. "
-        "`everywhere`: all projects.",
+        "Find code, docs and memories by words or meaning; read a hit with `get`. `full`: return the text, too. "
+        "`files`: files you work on. `everywhere`: search all projects.",
         ("search",),
         ("query", "limit", "files", "kinds", "phase", "full", "everywhere"),
         600,
@@ -248,16 +249,16 @@ TOOLS: Final[dict[str, Tool]] = {
         {"full": {"type": "boolean"}, "everywhere": {"type": "boolean"}},
     ),
     "get": Tool(
-        "In full: a symbol's source, callers, callees, tests; a memory by #id.",
+        "Show a symbol with source, callers, callees and tests, or a memory by #id.",
         ("symbol", "memory"),
         ("refs", "source"),
         1500,
         _get,
         {"refs": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 10}},
     ),
-    "path": Tool("How `source` comes to depend on `target`, edge by edge.", ("path",), ("source", "target"), 400, _path),
+    "path": Tool("The chain of calls and other uses by which `source` depends on `target`.", ("path",), ("source", "target"), 400, _path),
     "co_access": Tool(
-        "Files that change with these in history, also without an edge in the code.",
+        "Files that usually change together with these, also without a dependency in the code.",
         ("co_access",),
         ("files", "limit", "depth", "min_sessions"),
         400,

@@ -43,7 +43,7 @@ class RememberExtras(TypedDict, total=False):
     """Optional fields of a new memory, besides its text and type."""
 
     title: Annotated[str | None, Doc("title of the memory; default: the first sentence of its content")]
-    source: Annotated[str | None, Doc("how the memory was made; default: agent_explicit, stored by an agent on purpose")]
+    source: Annotated[str | None, Doc("kind of source that the memory comes from; default: agent_explicit, stored by an agent on purpose")]
     origin: Annotated[str | None, Doc("where the text comes from: user, repository, agent, tool or web; default: derived from the source")]
     scope: Annotated[
         str | None,
@@ -58,10 +58,10 @@ class RememberExtras(TypedDict, total=False):
     symbols: Annotated[Sequence[str] | None, Doc("references of symbols that the memory is about, besides those that its content names")]
     confidence: Annotated[float | None, Doc("confidence that the memory is true, 0 to 1; default: derived from the source")]
     importance: Annotated[float | None, Doc("importance of the memory, 0 to 1")]
-    details: Annotated[Mapping[str, Any] | None, Doc("further fields, as the type of the memory defines them")]
+    details: Annotated[Mapping[str, Any] | None, Doc("further fields of the memory, which its type defines")]
     work_unit: Annotated[
         Mapping[str, Any] | None,
-        Doc("unit of work that the memory belongs to, given as methodology (such as tdd or bmad), hierarchy and label"),
+        Doc("piece of work that the memory belongs to, such as a ticket: methodology (such as tdd or bmad), hierarchy and label"),
     ]
     session: Annotated[str | None, Doc("id of the session or commit, or address of the page, from which the memory was learnt")]
     commit_sha: Annotated[str | None, Doc("id of the commit at which the memory was learnt")]

@@ -24,7 +24,8 @@ def check(
         bool,
         typer.Option(
             "--update-baseline",
-            help="Add every dependency that now breaks a rule to the baseline, and remove from it those that no longer break one.",
+            help="Update the baseline (the list of accepted dependencies): add each one that breaks a rule now, "
+            "remove those that no longer do.",
         ),
     ] = False,
     top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of dependencies to print; 0: all.")] = 20,

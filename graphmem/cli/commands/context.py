@@ -12,11 +12,16 @@ from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext
 from graphmem.cli.positions import paths_of
 
-Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="FILE", help="An open file, as path from the root (repeatable).")]
-Form = Annotated[str, typer.Option("--format", **options.one_of(InjectionFormat), help="Format of the context.")]
-Remaining = Annotated[int | None, typer.Option("--remaining", min=0, help="Tokens left in the agent's context; default: 100,000.")]
+Files = Annotated[
+    list[str] | None,
+    typer.Option("--file", "-f", metavar="FILE", help="A file that is open in the editor, as path from the project's root (repeatable)."),
+]
+Form = Annotated[str, typer.Option("--format", **options.one_of(InjectionFormat), help="Format of the printed context.")]
+Remaining = Annotated[
+    int | None, typer.Option("--remaining", min=0, help="Number of tokens that the agent's context can still hold; default: 100,000.")
+]
 Phase = Annotated[str, typer.Option("--phase", help="The phase of work: define, implement, validate, refine, explore or reflect.")]
-Session = Annotated[str, typer.Option("--session", help="Name of the session; items shown once under this name are not shown again.")]
+Session = Annotated[str, typer.Option("--session", help="Any name for this session; items shown once under the name are not shown again.")]
 
 PATIENCE_S: Final = 30.0  # unlike an agent, a person waits for the index to open and the model to load
 

@@ -22,7 +22,9 @@ def add(
         typer.Argument(metavar="PATH…", help="Root directories of projects that use each other's network interfaces (contracts)."),
     ],
     *,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove the projects from the list instead of adding them.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Stop searching these projects: remove them from the list instead of adding them.")
+    ] = False,
 ) -> None:
     """Register projects that use each other's contracts.
 

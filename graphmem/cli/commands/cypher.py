@@ -27,7 +27,7 @@ def cypher(
             help="Value of the query parameter NAME, as JSON; a value that is not JSON is taken as a string (repeatable).",
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="The maximum number of rows.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="The maximum number of printed rows.")] = None,
 ) -> None:
     """Run a read-only Cypher query on the graph.
 

@@ -17,7 +17,9 @@ def evaluate(
     *,
     accept: Annotated[bool, typer.Option("--accept", help="Apply the proposed weights to search.")] = False,
     reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights of search.")] = False,
-    commits: Annotated[int, typer.Option("--commits", min=60, max=1_000, help="The maximum number of commits to evaluate.")] = 200,
+    commits: Annotated[
+        int, typer.Option("--commits", min=60, max=1_000, help="The maximum number of commits whose messages are used as test queries.")
+    ] = 200,
 ) -> None:
     """Measure search on the project's own commits; propose weights.
 

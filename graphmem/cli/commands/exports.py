@@ -100,7 +100,8 @@ def export(
     elif what is View.GRAPH:
         if form in (Format.MERMAID, Format.SVG):
             raise BadInputError(
-                f"the whole graph is too large for a readable {form} drawing; use --view modules or --view impact TARGET",
+                f"the whole graph is too large for a readable {form} drawing; draw a part of it with --view "
+                "modules or --view impact TARGET",
                 argument="--format",
                 value=form,
             )

@@ -166,8 +166,7 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
 def _only_for_symbols(fits: bool, option: str) -> None:
     if not fits:
         raise BadInputError(
-            f"{option} cannot be combined with --diff, which always lists dependents and chooses the kinds of edges itself; remove "
-            f"{option}",
+            f"{option} cannot be combined with --diff, which always shows dependents over all kinds of edges; remove {option}",
             argument=option,
         )
 

@@ -24,7 +24,8 @@ Scip = Annotated[
     typer.Option(
         "--scip",
         metavar="FILE|auto",
-        help="Import a SCIP index FILE; auto: run the installed indexers and list missing ones (repeatable).",
+        help="Import a SCIP index (links found by a compiler) from FILE; auto: run the installed SCIP "
+        "indexers and list missing ones (repeatable).",
         rich_help_panel=EVIDENCE_PANEL,
     ),
 ]
@@ -54,7 +55,7 @@ Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="In the summary, list the rules that linked names to definitions, the time of each stage, and every problem with a file.",
+        help="Print more: the rules that linked names to definitions, the seconds of each stage, and every problem with a file.",
     ),
 ]
 

@@ -28,8 +28,8 @@ AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLE
 """Set by agents for the commands they run."""
 MOST_SESSIONS = 200  # the maximum that a server returns at once
 
-Id = Annotated[str, typer.Argument(metavar="MEMORY", help="Id or short id of a memory, with or without #.")]
-Ids = Annotated[list[str], typer.Argument(metavar="MEMORY...", help="Ids or short ids of memories, with or without #.")]
+Id = Annotated[str, typer.Argument(metavar="MEMORY", help="Id or short id of a memory, such as #a1b2 (# may be omitted).")]
+Ids = Annotated[list[str], typer.Argument(metavar="MEMORY...", help="Ids or short ids of memories, such as #a1b2 (# may be omitted).")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="The maximum number of results.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, help="Number of results to skip.")]
 Types = Annotated[
@@ -65,7 +65,11 @@ def remember(
     ] = None,
     importance: Annotated[float | None, typer.Option("--importance", min=0.0, max=1.0, help="Importance of the memory, 0 to 1.")] = None,
     scope: Annotated[
-        str, typer.Option("--scope", help="Scope: user (all your projects), global (this project), module, work_unit or session.")
+        str,
+        typer.Option(
+            "--scope",
+            help="Where the memory applies: user (all your projects), global (this project), module, work_unit (one task) or session.",
+        ),
     ] = "global",
     user: Annotated[bool, typer.Option("--user", help="Store the memory for all your projects; the same as --scope user.")] = False,
     visibility: Annotated[
@@ -122,7 +126,9 @@ def forget(
     here: CommandContext,
     ids: Ids,
     *,
-    hard: Annotated[bool, typer.Option("--hard", help="Delete permanently, from the graph and the journal too.")] = False,
+    hard: Annotated[
+        bool, typer.Option("--hard", help="Delete the memory permanently, from the graph and from the log of all changes, too.")
+    ] = False,
 ) -> None:
     """Remove memories from search; with --hard delete them permanently."""
     from graphmem.answers import Forgotten
@@ -166,7 +172,7 @@ def list_(
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="TIME", help="Only memories that were current at this time (ISO 8601).")
     ] = None,
-    sort: Annotated[str, typer.Option("--sort", **options.one_of(MemorySort), help="Order of the memories.")] = "newest",
+    sort: Annotated[str, typer.Option("--sort", **options.one_of(MemorySort), help="Order in which the memories are listed.")] = "newest",
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> None:
@@ -240,7 +246,7 @@ def status(here: CommandContext) -> None:
 def onboard(
     here: CommandContext,
     *,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="The maximum number of memories.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="The maximum number of listed memories.")] = 10,
 ) -> None:
     """List memories that a newcomer should read, most trusted first."""
     from graphmem.cli.render import memory as render

@@ -21,10 +21,15 @@ from graphmem.errors import BadInputError
 def auto(
     here: CommandContext,
     state: Annotated[
-        str | None, typer.Argument(**options.one_of(LearningChoice), help="New state of learning; default: show the current state.")
+        str | None,
+        typer.Argument(
+            **options.one_of(LearningChoice), help="New state of learning from agents' sessions; default: show the current state."
+        ),
     ] = None,
     *,
-    minutes: Annotated[int | None, typer.Option("--for", metavar="MINUTES", min=1, help="End the pause after this many minutes.")] = None,
+    minutes: Annotated[
+        int | None, typer.Option("--for", metavar="MINUTES", min=1, help="With `paused`: end the pause after this many minutes.")
+    ] = None,
 ) -> None:
     """Show or switch learning from agents' sessions.
 
@@ -44,7 +49,8 @@ def config(
         str,
         typer.Argument(
             metavar="[PRESET]",
-            help="Preset for how much evidence a pattern needs: conservative, balanced or aggressive; default: show all presets.",
+            help="How many sessions must show a pattern before it becomes a memory: conservative (many), balanced "
+            "or aggressive (few); default: show all three.",
         ),
     ] = "",
 ) -> None:
@@ -102,11 +108,13 @@ def encrypt(
         typer.Option(
             "--key-file",
             metavar="FILE",
-            help="File with the encryption key, outside of the project; created if missing. Keep a copy of the file.",
+            help="File with the encryption key, outside of the project; created if missing. Keep a copy: without "
+            "the key, the memories cannot be read.",
         ),
     ] = None,
     remove_copies: Annotated[
-        bool, typer.Option("--remove-copies", help="Delete older backups and quarantined files, which hold plain text.")
+        bool,
+        typer.Option("--remove-copies", help="Delete older backups and quarantined files, which contain unencrypted text of memories."),
     ] = False,
 ) -> None:
     """Encrypt the memories on disk: journal, database, caches, backups.
@@ -141,7 +149,9 @@ def decrypt(here: CommandContext) -> None:
 def scan(
     here: CommandContext,
     *,
-    apply: Annotated[bool, typer.Option("--apply", help="Remove the secrets; without this option only their places are listed.")] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Remove the secrets from the stored data; without this option only their places are listed.")
+    ] = False,
 ) -> None:
     """Scan all stored data for secrets; exit code 1 if some are found."""
     from graphmem.cli.render import memory as render
@@ -177,7 +187,9 @@ def phases(
 def delete_all(
     here: CommandContext,
     *,
-    confirm: Annotated[str, typer.Option("--confirm", metavar="NAME", help="Name of the project, to confirm the deletion.")] = "",
+    confirm: Annotated[
+        str, typer.Option("--confirm", metavar="NAME", help="Name of the project whose memories are deleted, to confirm the deletion.")
+    ] = "",
 ) -> None:
     """Delete all memories and sessions of a project permanently.
 

@@ -69,7 +69,7 @@ def sync(
 def try_(
     here: CommandContext,
     *,
-    once: Annotated[bool, typer.Option("--once", help="Exit after the demonstration, instead of waiting for Ctrl-C.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Exit when the demonstration is complete, instead of waiting for Ctrl-C.")] = False,
 ) -> None:
     """Demonstrate sharing on a temporary PostgreSQL database.
 
@@ -221,7 +221,8 @@ def _serving(output: Output, folder: Path, url: str) -> Iterator[None]:
             address = serving.stdout.readline().strip() if serving.stdout is not None else ""
             if not address:
                 raise OwnerUnreachableError(
-                    "the server of the example organisation ended; correct the error that it printed above, and run the command again",
+                    "the server of the example organisation ended unexpectedly; correct the error that it printed "
+                    "above, and run the command again",
                     address="",
                 )
             output.line()

@@ -18,8 +18,10 @@ def push(
     address: Annotated[
         str, typer.Argument(metavar="[URL]", help="Address of the project on the server, https://host/p/NAME; default: the setting server.")
     ] = "",
-    branch: Annotated[str, typer.Option("--branch", metavar="NAME", help="Branch to send; default: the checked-out one.")] = "",
-    private: Annotated[bool, typer.Option("--private", help="Show a new branch only to you.")] = False,
+    branch: Annotated[
+        str, typer.Option("--branch", metavar="NAME", help="Name of the branch to send; default: the checked-out branch.")
+    ] = "",
+    private: Annotated[bool, typer.Option("--private", help="If the branch is new on the server, only you can see it.")] = False,
 ) -> None:
     """Send this project's index to a server of several projects.
 

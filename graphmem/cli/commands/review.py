@@ -39,7 +39,8 @@ Base = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    Format, typer.Option("--format", help="Output format. markdown: a comment; junit: the selected tests; sarif: for code scanning.")
+    Format,
+    typer.Option("--format", help="Output format. markdown: a review comment; junit: the tests to run; sarif: for code-scanning services."),
 ]
 WriteAll = Annotated[
     Path | None,
@@ -59,7 +60,9 @@ def review(
     write_all: WriteAll = None,
     max_depth: options.MaxDepth = 5,
     min_confidence: options.MinConfidence = 0.3,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="The maximum number of listed dependents.")] = 200,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=100_000, help="The maximum number of listed dependents (code that could break).")
+    ] = 200,
     tests: Annotated[int, typer.Option("--tests", min=1, max=100_000, help="The maximum number of tests to run.")] = 1000,
     top: options.Top = 20,
     fail_on: FailOn = None,
@@ -94,7 +97,8 @@ def _write(output: Output, found: Review, format_: Format, to: Path | None, top:
     if format_ in (Format.TEXT, Format.JSON) or output.as_json or output.quiet:
         if to is not None:
             raise BadInputError(
-                "--output needs --format markdown, sarif or junit; to get JSON redirect the standard output to a file", argument="--output"
+                "--output cannot be used with JSON; choose --format markdown, sarif or junit, or redirect the standard output to a file",
+                argument="--output",
             )
         if format_ is Format.JSON:
             output.json(found)

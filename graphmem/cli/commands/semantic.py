@@ -65,7 +65,7 @@ def drift(
     base: Annotated[str, typer.Argument(metavar="BASE", help="The older revision; BASE..HEAD names both revisions.")],
     head: Annotated[str | None, typer.Argument(metavar="[HEAD]", help="The newer revision; default: the indexed files.")] = None,
     *,
-    fail: Annotated[bool, typer.Option("--fail", help="Exit with code 1 when the newer revision adds a cycle.")] = False,
+    fail: Annotated[bool, typer.Option("--fail", help="Exit with code 1 when the newer revision adds a cycle of modules.")] = False,
 ) -> None:
     """Show how the architecture changed between two revisions.
 

@@ -13,9 +13,13 @@ from graphmem.cli.context import CommandContext
 from graphmem.cli.options import Setting
 
 Host = Annotated[
-    str | None, typer.Option("--host", help="Address to serve on; addresses other than loopback need a token and TLS."), Setting()
+    str | None,
+    typer.Option("--host", help="Address to listen on; addresses other than loopback (127.0.0.1) need a token and TLS."),
+    Setting(),
 ]
-Port = Annotated[int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port to serve on; 0: choose any free port."), Setting()]
+Port = Annotated[
+    int | None, typer.Option("--port", "-p", min=0, max=65_535, help="TCP port to listen on; 0: choose any free port."), Setting()
+]
 TlsCert = Annotated[
     Path | None,
     typer.Option("--tls-cert", metavar="FILE", help="File with the TLS certificate and its chain (PEM), for HTTPS."),
@@ -32,12 +36,16 @@ BehindProxy = Annotated[
     ),
     Setting(),
 ]
-NoIndex = Annotated[bool, typer.Option("--no-index", help="Serve the index as it is, without indexing first.")]
-NoWatch = Annotated[bool, typer.Option("--no-watch", help="Do not watch the files for changes.")]
-Follow = Annotated[bool, typer.Option("--follow", help="Only answer queries; another server writes the graph in --store."), Setting()]
+NoIndex = Annotated[bool, typer.Option("--no-index", help="Serve the index as it is, without updating it first.")]
+NoWatch = Annotated[bool, typer.Option("--no-watch", help="Do not update the index when files change.")]
+Follow = Annotated[
+    bool, typer.Option("--follow", help="Only answer queries about the graph in --store, which another server writes."), Setting()
+]
 Projects = Annotated[
     Path | None,
-    typer.Option("--projects", metavar="DIR", help="Serve all projects that `graphmem push` sends, kept in this directory."),
+    typer.Option(
+        "--projects", metavar="DIR", help="Serve several projects, whose indexes are in this directory; `graphmem push` sends them."
+    ),
     Setting(),
 ]
 EndWhenIdle = Annotated[

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 WITHOUT: Final = ("path", "project", "db", "home")
 Projects = Annotated[
-    Path | None, typer.Option("--projects", metavar="DIR", help="Directory of the server; default: the setting projects."), Setting()
+    Path | None,
+    typer.Option(
+        "--projects",
+        metavar="DIR",
+        help="Directory with the projects of the server, as for `graphmem serve --projects`; default: the setting projects.",
+    ),
+    Setting(),
 ]
 Login = Annotated[str, typer.Argument(help="Login of the person: letters, digits, dots, hyphens, underscores, @ and +.")]
 _NAMED: Final = 8  # projects in a note
@@ -42,9 +48,9 @@ def invite(
         str, typer.Option("--team", help="Team that the person joins; with --on, the team gets the role instead of the person.")
     ] = "",
     on: Annotated[
-        str, typer.Option("--on", metavar="PROJECT", help="Project in which the person (with --team, the team) gets a role.")
+        str, typer.Option("--on", metavar="PROJECT", help="Project in which the person gets a role; with --team, the team gets the role.")
     ] = "",
-    level: Annotated[str, typer.Option("--level", help="The role: read, write, curate or admin.")] = "write",
+    level: Annotated[str, typer.Option("--level", help="The role in the project: read, write, curate or admin.")] = "write",
     projects: Projects = None,
 ) -> None:
     """Invite a person to the server, and print the invitation code.
@@ -65,7 +71,9 @@ def invite(
 def role(
     here: CommandContext,
     on: Annotated[str, typer.Argument(metavar="PROJECT", help="Name of the project.")],
-    level: Annotated[str, typer.Argument(metavar="LEVEL", help="read, write, curate, admin, or `none` to remove the role.")],
+    level: Annotated[
+        str, typer.Argument(metavar="LEVEL", help="The role in the project: read, write, curate or admin; none: remove the role.")
+    ],
     *,
     login: Annotated[str, typer.Option("--login", help="Login of a person.")] = "",
     team: Team = "",
@@ -101,9 +109,11 @@ def token(
     login: Login,
     name: Annotated[str, typer.Argument(help="Name of the token, such as the machine that uses it.")],
     *,
-    team: Annotated[str, typer.Option("--team", help="Team that sees memories written with the token, if their visibility is team.")] = "",
+    team: Annotated[
+        str, typer.Option("--team", help="Team that can see the memories written with the token, if their visibility is team.")
+    ] = "",
     days: Annotated[int | None, typer.Option("--days", help="Days until the token expires; default: never.")] = None,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the token, from the next request on.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the token of this name instead of creating one.")] = False,
     projects: Projects = None,
 ) -> None:
     """Create a token of a person and print it once, or revoke it."""
@@ -151,7 +161,9 @@ def audit(
     here: CommandContext,
     *,
     login: Annotated[str, typer.Option("--login", help="Login of a person; default: everybody.")] = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="The maximum number of entries.")] = 100,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=10_000, help="The maximum number of listed entries of the audit log.")
+    ] = 100,
     projects: Projects = None,
 ) -> None:
     """List what people changed on the server, the newest first.
@@ -190,7 +202,7 @@ def erase(
     here: CommandContext,
     login: Login,
     *,
-    confirm: Annotated[str, typer.Option("--confirm", metavar="LOGIN", help="The login again, to confirm.")],
+    confirm: Annotated[str, typer.Option("--confirm", metavar="LOGIN", help="Repeat the login of the person, to confirm.")],
     projects: Projects = None,
 ) -> None:
     """Erase all data of a person for good, and print a receipt.
@@ -215,7 +227,7 @@ def erase(
 def login(
     here: CommandContext,
     address: Annotated[str, typer.Argument(metavar="URL", help="Address of the server, https://host.")],
-    code: Annotated[str, typer.Argument(help="Code of the invitation.")],
+    code: Annotated[str, typer.Argument(help="Code of the invitation, from an administrator of the server.")],
 ) -> None:
     """Log in to a server of many projects with an invitation.
 

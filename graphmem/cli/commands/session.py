@@ -37,7 +37,7 @@ def show(
 @command()
 def observe(
     here: CommandContext,
-    session: Annotated[str, typer.Option("--session", help="Id of the session for events that name none.")] = "",
+    session: Annotated[str, typer.Option("--session", help="Id of the session for events in the input that have no session id.")] = "",
 ) -> None:
     """Record events of agents' sessions from standard input.
 

@@ -26,8 +26,8 @@ def symbol(
         bool,
         typer.Option(
             "--find",
-            help="List all symbols whose name contains this text. Of several words, one must be in the name and each of the "
-            "others in the name, class or path.",
+            help="List all symbols whose name contains this text. Of several words, one must be in the name, and "
+            "the others in the name, class or path.",
         ),
     ] = False,
     kinds: Annotated[

@@ -39,10 +39,11 @@ def create(
         typer.Option(
             "--visibility",
             "-v",
-            help="Memories that the token sees: personal, project, team, organization (repeatable); default: the last three.",
+            help="Visibilities of the memories that the token gives access to: personal, project, team, "
+            "organization (repeatable); default: the last three.",
         ),
     ] = None,
-    days: Annotated[int | None, typer.Option("--days", help="Days until the token expires; default: never.")] = None,
+    days: Annotated[int | None, typer.Option("--days", help="Number of days until the token expires; default: never.")] = None,
 ) -> None:
     """Create a token and print it once; only its hash is stored.
 

@@ -27,7 +27,7 @@ def backup(
     portable: Annotated[
         bool, typer.Option("--portable", help="Make a backup that every database engine and later versions can read; this takes longer.")
     ] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the backups in the index directory instead of making one.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the backups in the index directory instead of making a backup.")] = False,
 ) -> None:
     """Write a backup and verify it.
 
