@@ -89,8 +89,8 @@ class ServerOptions:
     def socket_origins(self) -> tuple[str, ...]:
         """Origins whose pages may open a WebSocket, for the WebSocket library.
 
-        An origin is the scheme, host and port of a site. The library does not support entries such as `https://*`. If there is one, the
-        result is `*` (all origins). That is safe, because `OriginCheck` has already checked the origin.
+        An origin is the scheme, host and port of a site. The library cannot compare with entries such as `https://*`. If there is such an
+        entry, the result is `*` (all origins). That is safe, because the middleware `OriginCheck` has already refused other origins.
         """
         return ("*",) if any(one.endswith("://*") for one in self.allowed_origins) else self.allowed_origins
 
@@ -156,7 +156,7 @@ def _routes(view: GraphQLView, mcp: Mounted | None, more: Sequence[BaseRoute]) -
 
 
 def _middleware(server: ServerState, service: Service, options: ServerOptions, keys: Keys) -> list[Middleware]:
-    """Return the checks and limits of each request, outermost first."""
+    """Return the ASGI middleware with the checks of requests, outermost first."""
     return [
         Middleware(NoteActivity, server.activity, UNCOUNTED),
         Middleware(SecurityHeaders),
@@ -195,7 +195,7 @@ def body_limits(options: ServerOptions) -> dict[str, int]:
 
 
 def is_page(path: str) -> bool:
-    """Whether `path` is the address of a page that browsers show.
+    """Whether a URL path belongs to a page for browsers.
 
     A page is the same for everybody and contains no data of the project.
     """

@@ -42,7 +42,7 @@ _Summary = object_type(answers.IndexSummary)
 
 @gql_type
 class IndexProgress:
-    """Progress of an index run."""
+    """The progress of an index run: its stage, and what is done of it."""
 
     stage: str = field("current stage: discover, parse, resolve, write, project, embed, done or failed")
     done: int
@@ -52,7 +52,7 @@ class IndexProgress:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The result of a requested index run: its id, or its summary."""
+    """The answer to a request for an index run: its id, or its summary."""
 
     run_id: str
     summary: answers.IndexSummary | None
@@ -185,7 +185,7 @@ class Subscription:
 
 
 def _gist(report: answers.ImpactReport) -> object:
-    """Return the parts of an impact report that subscribers wait for.
+    """Return the parts of an impact report whose change is worth an event.
 
     A subscriber gets a new report only if one of these parts has changed: targets, hits, tests, risk, completeness and its causes. Notes on
     files that changed since the index run, and the rank among the project's symbols, are left out because they change too often.
@@ -206,7 +206,7 @@ def _one_ref(ref: str | None, file: str | None, line: int | None, column: int | 
         return as_ref(ref)
     if ref is None and file is not None and line is not None:
         return f"{file}:{line}" if column is None else f"{file}:{line}:{column}"
-    raise BadInputError("the request does not say which symbol it is about; give either `ref`, or `file` and `line`", argument="ref")
+    raise BadInputError("the request does not name a symbol; give either `ref`, or `file` and `line`", argument="ref")
 
 
 async def _node(info: Info, text: str) -> Found | None:
@@ -285,7 +285,7 @@ class Schema(strawberry.Schema):
         return self._schema
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
-        """Do nothing, because `graphmem.api.execution.failures` logs errors."""
+        """Ignore errors here, because `graphmem.api.execution.failures` logs them."""
 
 
 @cache

@@ -56,7 +56,7 @@ def checked_server(address: str, token: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username is not None:
         raise BadInputError(f"{address[:200]!r} is not the address of a project on a server; write https://host/p/NAME", argument="server")
     if token and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise BadInputError("the token would be sent unencrypted; use an https address", argument="server")
+        raise BadInputError("the token would be sent unencrypted to the server; use an https address", argument="server")
     return address.rstrip("/")
 
 

@@ -305,7 +305,7 @@ class RemoteGraphMem(Operations):
         More events than the server accepts at once are sent in several requests, in order.
         """
         if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
-            raise BadInputError(f"events is of type {type(events).__name__}; pass a list of session events", argument="events")
+            raise BadInputError(f"`events` has the type {type(events).__name__}; pass a list of session events", argument="events")
         taken = 0
         ignored: Counter[str] = Counter()
         touched: dict[str, None] = {}

@@ -52,8 +52,9 @@ def listed() -> list[Path]:
         raise disk_refusal(error, "reading the list of projects", file) from error
     except (ValueError, KeyError, TypeError) as error:
         raise BadInputError(
-            f"the list of projects {file} is damaged ({type(error).__name__}); move the file to another place, and add the projects "
-            "with `graphmem organisation add`",
+            f"{file}, the list of projects that use each other's interfaces, is damaged "
+            f"({type(error).__name__}); move the file to another place, and add the projects again with "
+            "`graphmem organisation add`",
             argument="path",
         ) from error
 

@@ -128,7 +128,7 @@ def run_installed(root: Path, folder: Path) -> Ran:
     if not indexes:
         reasons = "; ".join(notes or ["no known indexer supports files of this project; import an index with --scip FILE"])
         raise EvidenceError(
-            f"no SCIP indexer could create an index; {reasons}",
+            f"none of the SCIP indexers could create an index; {reasons}",
             path=str(root),
             reason="no indexer",
         )

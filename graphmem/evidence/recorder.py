@@ -198,8 +198,8 @@ class Recorder:
         tool = next((number for number in (4, 3, 2, 0, 1, 5) if monitoring.get_tool(number) is None), None)
         if tool is None:
             raise RuntimeError(
-                "every tool id of Python's sys.monitoring is in use, so the test run cannot be recorded; run without a debugger, "
-                "profiler or coverage"
+                "the test run cannot be recorded, because other tools use all tool ids of Python's "
+                "sys.monitoring; run the tests without a debugger, profiler or coverage"
             )
         inside, known, line_in = self.callers, self._callers_of, self._line_in
         starters, frame_at, disable = self._starters(), sys._getframe, monitoring.DISABLE

@@ -95,7 +95,7 @@ def _go(data: bytes) -> list[Test]:
         start, _, end = span.partition(",")
         first, last = int(start.partition(".")[0]), int(end.partition(".")[0])
         if not 0 < first <= last < first + MAX_LINES:
-            raise ValueError(f"the coverage report has a block with impossible line numbers ({span}); create the report again")
+            raise ValueError(f"the coverage report has a block whose line numbers are impossible ({span}); create the report again")
         if int(count) > 0:
             found.setdefault(place, set()).update(range(first, last + 1))
     return [Test("", tuple(Ran(path, tuple(sorted(lines))) for path, lines in found.items()))]

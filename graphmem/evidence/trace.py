@@ -82,7 +82,7 @@ def read(path: Path) -> Reading:
                 reason="damaged",
             )
         if not unpacking.eof:
-            raise ValueError("it is truncated")
+            raise ValueError("truncated file")
         said = json.loads(text)
         ends = [_end(*row) for row in said["definitions"]]
         observations = [_observation(row, ends) for row in said["observations"]]

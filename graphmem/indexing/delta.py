@@ -62,9 +62,7 @@ class Rows(NamedTuple):
             AssertionError: the chunks are packed, which is so only in a first index run.
         """
         if isinstance(self.chunks, PackedRows):
-            raise AssertionError(
-                "the chunks of a first index run are stored packed and cannot be compared as rows; read the attribute `chunks`"
-            )
+            raise AssertionError("chunks of a first index run are stored in packed form, not as rows; read the attribute `chunks` instead")
         return self.chunks
 
     @classmethod

@@ -276,7 +276,7 @@ def _read(message: bytes) -> Start | Batch | End:
     try:
         found: Start | Batch | End = pickle.loads(message)  # noqa: S301 - from a process this one started
     except Exception as error:  # whatever the classes of another version raise: the program was replaced meanwhile
-        raise _FailedError(f"a message of a process that resolves references cannot be read ({error}); {_AGAIN}") from error
+        raise _FailedError(f"a message from a process that resolves references cannot be read ({error}); {_AGAIN}") from error
     return found
 
 

@@ -55,10 +55,12 @@ def check(ask: Ask) -> None:
             found=len(ask.session),
         )
     if ask.point in ("step", "take") and not ask.session:
-        raise BadInputError("the name of the session is missing; pass it as `session`", argument="session")
+        raise BadInputError("the request for context does not name the session; pass its name as `session`", argument="session")
     if len(ask.files) > MAX_FILES:
         raise BadInputError(
-            f"the request names {len(ask.files):,} files, which is too many; name at most {MAX_FILES}", argument="files", allowed=MAX_FILES
+            f"the request for context names {len(ask.files):,} files, which is too many; name at most {MAX_FILES}",
+            argument="files",
+            allowed=MAX_FILES,
         )
 
 

@@ -115,7 +115,9 @@ class Planner:
         """
         name = module.strip("/")
         if not name or len(name) > MAX_MODULE:
-            raise BadInputError("the module is missing; name a directory or file of the project", argument="module", value=module)
+            raise BadInputError(
+                "the module to be worked on is missing; name a directory or file of the project", argument="module", value=module
+            )
         describer = self._book.describer()
         read = planning.wanted_of([describer.info(row) for row in self._finder.kept().typed["prefetch_pattern"]], name)
         moving = self._moving([name], wait)

@@ -118,7 +118,7 @@ def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> St
         BadInputError: base is not a number of steps.
     """
     if isinstance(base, bool) or not isinstance(base, int) or not 1 <= base <= MAX_BASE:
-        raise BadInputError(f"base is {base!r}; give the number of steps that are planned, 1 to {MAX_BASE:,}", argument="base", value=base)
+        raise BadInputError(f"base, the planned number of steps, is {base!r}; use 1 to {MAX_BASE:,}", argument="base", value=base)
     known: list[tuple[int, str, float]] = []
     for info in calibrations:
         details = info.details or {}
@@ -145,5 +145,7 @@ def relay_types(to: str) -> tuple[str, ...]:
         BadInputError: unknown phase.
     """
     if to not in RELAY_TYPES:
-        raise BadInputError(f"work cannot be handed over to the phase {to!r}; use one of {', '.join(RELAY_TYPES)}", argument="to", value=to)
+        raise BadInputError(
+            f"work cannot be handed over to the unknown phase {to!r}; use one of {', '.join(RELAY_TYPES)}", argument="to", value=to
+        )
     return RELAY_TYPES[to]

@@ -397,5 +397,5 @@ def _action(captures: Captures) -> Action:
                 handler: Callable[[_Extraction, str, Node, Captures], None] = getattr(_Extraction, "on_" + prefix.split(".")[0])
                 return handler, capture, capture.removeprefix(prefix)
     raise AssertionError(
-        f"a query pattern has only unknown captures ({', '.join(sorted(captures))}); add one that grammars/README.md lists"
+        f"a pattern in a tree-sitter query has only unknown captures ({', '.join(sorted(captures))}); add one that grammars/README.md lists"
     )

@@ -201,7 +201,7 @@ def _language(name: str) -> Language:
         found: Language = get_language(spec.grammar)
     except LookupError as error:
         raise GrammarError(
-            f"the installed grammars have no {spec.grammar!r}: {error}; reinstall graphmem", path=f"grammars/{name}", line=0
+            f"the grammar {spec.grammar!r} is missing or cannot be loaded ({error}); reinstall graphmem", path=f"grammars/{name}", line=0
         ) from error
     return found
 

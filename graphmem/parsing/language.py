@@ -272,7 +272,7 @@ def language_spec(name: str) -> LanguageSpec:
         return languages()[name]
     except KeyError:
         known = ", ".join(languages())
-        raise UnsupportedLanguageError(f"graphmem has no grammar for the language {name!r}; use one of {known}", language=name) from None
+        raise UnsupportedLanguageError(f"graphmem has no grammar named {name!r}; use one of {known}", language=name) from None
 
 
 @cache

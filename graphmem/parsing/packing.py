@@ -97,7 +97,10 @@ class ParsedFile:
         if self._facts is not None:
             return self._facts
         if self._packed is None or not self._packed.facts:
-            raise LookupError(f"the results of parsing {self.head.path} were released; report this defect to the authors of graphmem")
+            raise LookupError(
+                f"the results of parsing {self.head.path} were used after their release from memory; report this "
+                "defect to the authors of graphmem"
+            )
         return unpack_facts(self._packed.facts)
 
     @property

@@ -37,7 +37,8 @@ def pick(syntax: Syntax, where: Place) -> Pick:
         if field is None:
             origin = f"grammars/{syntax.spec.name}/language.toml"
             raise GrammarError(
-                f"the table [terms] of {origin} names the field {where!r}, which the grammar does not have; correct the table",
+                f"the table [terms] of {origin} names the field {where!r}, which does not exist in the "
+                "tree-sitter grammar; correct the table",
                 path=origin,
                 line=0,
             )

@@ -30,7 +30,7 @@ def compiled_terms(syntax: Syntax, helper: Helper) -> TermTable:
             origin = f"grammars/{syntax.spec.name}/language.toml"
             reason = f"unknown operator {operator!r}" if ids else "the grammar has no such node"
             raise GrammarError(
-                f"the entry {node_type} in the table [terms] of {origin} is wrong: {reason}; correct the entry", path=origin, line=0
+                f"the entry {node_type} in the table [terms] of {origin} is invalid: {reason}; correct the entry", path=origin, line=0
             )
         builds.update(dict.fromkeys(ids, make(syntax, entry) if make is not None else by_helper(helper, entry)))
         if operator == "name":

@@ -231,7 +231,9 @@ class Loading:
 
     def _progress(self, rows: int) -> None:
         if self._closing.is_set():
-            raise StoreClosedError("the index was closed while its word index was being written; open the index again")
+            raise StoreClosedError(
+                "the index was closed while its word index was being written, so the word index is incomplete; open the index again"
+            )
         self._words_note = f"the word index is being built ({rows:,} rows)"
 
     def _save(self) -> None:

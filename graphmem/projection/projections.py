@@ -299,7 +299,8 @@ class Projections(Loading):
         with self._state:
             if self._vectors is None:
                 raise GraphMemError(
-                    "vectors were added before `use_model` named their embedding model; report this defect to the authors of graphmem"
+                    "vectors were added before `use_model` was called with their embedding model; report this defect "
+                    "to the authors of graphmem"
                 )
             fresh = [key for key in dict.fromkeys(hashes) if key not in self._vectors]
             self._vectors.add(hashes, vectors)

@@ -144,11 +144,11 @@ def read_sealed_json(data: bytes) -> dict[str, Any]:
         raise ValueError(MISMATCH)
     found = json.loads(data)
     if not isinstance(found, dict):
-        raise ValueError("the file does not contain a JSON object; graphmem does not use the file")
+        raise ValueError("the file does not contain a JSON object; graphmem ignores the file")
     if tail is not None:
         del found["sum"]
     elif found and isinstance(last := list(found.values())[-1], str) and len(last) == _LIKE_A_SUM:
-        raise ValueError("the checksum in the file is malformed, so the file may be damaged; graphmem does not use the file")
+        raise ValueError("the checksum in the file has an invalid form, so the file may be damaged; graphmem ignores the file")
     return found
 
 

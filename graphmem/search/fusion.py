@@ -142,7 +142,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
     """
     if normaliser not in NORMALISERS:
         raise BadInputError(
-            f"unknown normaliser of search scores {normaliser!r}; use one of {', '.join(NORMALISERS)}", argument="normaliser"
+            f"unknown method {normaliser!r} to normalise search scores; use one of {', '.join(NORMALISERS)}", argument="normaliser"
         )
     lists = [one for one in lists if one.scores and one.weight]
     for one in lists:

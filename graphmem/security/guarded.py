@@ -241,7 +241,7 @@ class Guarded:
             self._see(memory_id)
         except GraphMemError:
             raise ForbiddenError(
-                f"the id {memory_id[:80]!r} is already taken; choose another id", needs="visibility", verb="remember"
+                f"another memory already has the id {memory_id[:80]!r}; choose another id", needs="visibility", verb="remember"
             ) from None
         return False
 

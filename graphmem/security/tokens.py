@@ -310,7 +310,7 @@ def _presented(authorization: str | None) -> str:
 
 def _chosen(word: str, given: list[str], known: tuple[str, ...]) -> tuple[str, ...]:
     if not given:
-        raise BadInputError(f"the token has no {word}; give at least one of {', '.join(known)}", argument=word)
+        raise BadInputError(f"the {word} of the token is missing; give at least one of {', '.join(known)}", argument=word)
     for one in given:
         if one not in known:
             more = [*known, *(GROUPS if word == "scope" else ())]

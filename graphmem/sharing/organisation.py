@@ -269,7 +269,8 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
             )
         if confirm != name:
             raise SharingError(
-                f"this command permanently erases the organisation; repeat the command with --confirm {name} to erase it", reason="confirm"
+                f"this command permanently erases the organisation in the database; repeat the command with --confirm {name} to erase it",
+                reason="confirm",
             )
         with self._transaction():
             [[at, memories, comments]] = self._all(

@@ -38,7 +38,9 @@ class PatientConnection(psycopg.Connection[Any]):
                     until = time.monotonic() + ANSWER_S
                 elif time.monotonic() > until:
                     self.pgconn.finish()
-                    raise psycopg.OperationalError(f"no answer for {ANSWER_S:.0f} seconds; check the server")
+                    raise psycopg.OperationalError(
+                        f"the database server did not answer for {ANSWER_S:.0f} seconds; check whether the server is running"
+                    )
                 wanted = gen.send(ready)
         except StopIteration as end:
             return end.value

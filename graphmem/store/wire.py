@@ -93,9 +93,11 @@ def inflated(data: bytes, most: int) -> bytes:
     except zlib.error as error:
         raise _damaged(error) from error
     if inflate.unconsumed_tail:
-        raise BadInputError(f"a part of the push has more than {most:,} bytes; exclude large files from the index", argument="body")
+        raise BadInputError(
+            f"a part of the pushed index has more than {most:,} bytes; exclude large files from the index, and push again", argument="body"
+        )
     if not inflate.eof:
-        raise BadInputError("a part of the push is truncated; run `graphmem push` again", argument="body")
+        raise BadInputError("a part of the pushed index arrived truncated; run `graphmem push` again", argument="body")
     return content
 
 

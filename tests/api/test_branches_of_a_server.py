@@ -428,7 +428,7 @@ def test_a_request_names_a_branch_itself_in_graphql_tools_and_lists_of_projects(
     assert graphql(address, query=query)["data"]["symbols"]["edges"] == []
     stored = graphql(address, operationName="Impact", variables={"targets": ["with_tax"]}, extensions={"branch": "feature/tax"})
     assert "show_cart" in json.dumps(stored), stored
-    for wrong, said in (("no/such", "unknown branch 'no/such'"), (3, "extensions.branch must be a string")):
+    for wrong, said in (("no/such", "unknown branch 'no/such'"), (3, "`extensions.branch` of the GraphQL request must be a string")):
         [error] = graphql(address, query=query, extensions={"branch": wrong})["errors"]
         assert said in error["message"]
         assert error["extensions"]["code"] == "BAD_INPUT"

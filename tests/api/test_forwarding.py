@@ -112,7 +112,7 @@ def test_only_the_operator_is_served_with_the_secret_of_another_server(tmp_path)
         hosting.close()
         people.close()
     assert asked == ["secret of the peer", token]
-    assert "needs your token" in notes[2][0]
+    assert "accepts only requests with your own token" in notes[2][0]
 
 
 def test_a_search_of_several_projects_waits_for_a_project_that_moves(tmp_path):

@@ -46,7 +46,7 @@ def test_chunks_of_a_parsed_file_move_to_the_spill(tmp_path, found_file):
     assert packed.facts == parsed.facts
     packed.forget_facts()
     assert not packed.has_facts
-    with pytest.raises(LookupError, match="were released; report this defect"):
+    with pytest.raises(LookupError, match="were used after their release from memory; report this defect"):
         _ = packed.facts
 
 

@@ -59,7 +59,7 @@ def test_every_language_names_tables_that_are_there_and_rules_that_exist():
     [
         ({"hand_over": []}, "unknown tables hand_over"),
         ({"hands_over": [{"rule": "route", "function": [1]}]}, "unknown keys function"),
-        ({"hands_over": [{"rule": "rout", "functions": [1]}]}, "unknown rule of resolution 'rout'"),
+        ({"hands_over": [{"rule": "rout", "functions": [1]}]}, "unknown resolution rule 'rout'"),
     ],
 )
 def test_a_table_that_is_not_right_says_what_is_wrong(raw, said):

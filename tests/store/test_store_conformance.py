@@ -223,7 +223,7 @@ def test_a_query_is_called_with_exactly_its_parameters(store):
         with pytest.raises(QueryParameterError) as caught:
             store.read("symbol_by_id", **params)
         assert caught.value.query == "symbol_by_id"
-    with pytest.raises(QueryParameterError, match="unknown query"):
+    with pytest.raises(QueryParameterError, match="unknown database query"):
         store.read("MATCH (n) RETURN n")
     with pytest.raises(BadInputError, match="changes the database"):
         store.read("meta_put", name="a", value="b")

@@ -217,12 +217,12 @@ _ROW = AboutRow("m", "t", "File", "about", 1.0, "", "", "valid")
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda make: KnowledgeDelta(memories=[make.memory("m")] * 2), "twice; use each id once"),
+        (lambda make: KnowledgeDelta(memories=[make.memory("m")] * 2), "have the same id; use each id once"),
         (lambda make: KnowledgeDelta(memories=[("m",)]), "has the wrong type"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], removed_memories=["m"]), "both removes and writes"),
-        (lambda make: KnowledgeDelta(removed_memories=["m", "m"]), "contain a duplicate"),
+        (lambda make: KnowledgeDelta(removed_memories=["m", "m"]), "in the change are equal"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], about=[_ROW]), "anchored"),
-        (lambda make: KnowledgeDelta(memories=[make.memory("m")], anchored=["m"], about=[_ROW] * 2), "contain a duplicate"),
+        (lambda make: KnowledgeDelta(memories=[make.memory("m")], anchored=["m"], about=[_ROW] * 2), "in the change are equal"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], anchored=["m"], about=[_ROW._replace(label="Chunk")]), "Chunk"),
         (
             lambda make: KnowledgeDelta(memories=[make.memory("m")], relates=[RelatesRow("m", "x", "validates", 1.0, True)]),

@@ -1,4 +1,4 @@
-"""Run the commonest queries without graphql-core's executor.
+"""Run plain GraphQL queries without graphql-core, which is slower.
 
 Most requests are plain queries. A plain query has a single root field that calls an operation (see `roots`), and selects only plain
 attributes of the answer. For a plain query this module converts the arguments, calls the operation and renders the answer. That saves a
@@ -49,7 +49,7 @@ class _Info(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Runs one operation of a GraphQL document without the executor."""
+    """Runs one query of a GraphQL document without graphql-core's executor."""
 
     schema: Schema
     operation: OperationDefinitionNode
@@ -98,7 +98,10 @@ class Direct:
             return None
 
     def _converted(self, given: dict[str, Any], declared: list[StrawberryArgument]) -> dict[str, Any]:
-        """Convert argument values from graphql-core to Python values, by name."""
+        """Return the values of a field's arguments, by argument name.
+
+        `given` are the values from graphql-core, and `declared` are the arguments as the schema declares them.
+        """
         return convert_arguments(given, declared, self.schema.schema_converter.scalar_registry, self.schema.config)
 
     def _declared(self, variable: str) -> list[StrawberryArgument]:

@@ -43,7 +43,7 @@ Seen = dict[int, tuple[Any, dict[str, Any]]]
 class _Work(threading.local):
     """The objects that this thread has rendered for the current answer.
 
-    A compiled function runs in one thread without interruption. So the objects of different answers cannot be mixed up.
+    A thread renders one answer at a time, so the objects of different answers cannot be mixed up.
     """
 
     seen: defaultdict[Render, Seen] | None = None  # by the function that renders the objects
@@ -166,9 +166,9 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return _or_none(self._present(type_, details))
 
     def _present(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
-        """Return a function that renders values of a GraphQL type.
+        """Return a function that renders non-null values of a GraphQL type.
 
-        The type is `type_`. The function does not accept None, so its caller must handle null values.
+        The caller of the function must handle null values.
         """
         if isinstance(type_, GraphQLScalarType):
             return _scalar(type_)
@@ -220,7 +220,7 @@ def _each(item: Render) -> Render:
 
 
 class _Once:
-    """Renders objects of one GraphQL type, each of them once in an answer.
+    """Renders objects of one GraphQL type; an object that recurs, only once.
 
     If an object occurs again in the same answer, the result is an `Again`. This is a dictionary that also keeps its encoded JSON.
     """
@@ -270,9 +270,10 @@ def _compiled(text: str) -> CodeType:
 
 
 def _reader(definition: GraphQLField) -> str | Render:
-    """Return how the value of a GraphQL field is read from an object.
+    """Return the attribute or function that gives the value of a field.
 
-    The result is the name of an attribute. If the field computes its value instead, the result is the field's resolver function.
+    The result is the name of a Python attribute. If the GraphQL field computes its value instead, the result is the field's resolver
+    function.
 
     Raises:
         _NotPlainError: graphql-core must resolve the field.

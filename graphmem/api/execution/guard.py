@@ -60,7 +60,10 @@ class Guard(SchemaExtension):
             yield
             return
         if not isinstance(branch, str):
-            raise BadInputError("extensions.branch must be a string; give the name of a pushed branch", argument="branch")
+            raise BadInputError(
+                "`extensions.branch` of the GraphQL request must be a string; give the name of a branch that was pushed to the server",
+                argument="branch",
+            )
         async with connection.server.on_branch(branch, connection.access or NOTHING) as server:
             self.execution_context.context = begun(dataclasses.replace(connection, server=server), given)
             yield

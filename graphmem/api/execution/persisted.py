@@ -147,12 +147,14 @@ def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = N
     names = [node.name.value if node.name else "" for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if len(names) != 1 or not names[0]:
         raise QueryFileError(
-            f"{file} defines {len(names)} operations; write exactly one named operation in each query file",
+            f"the query file {file} defines {len(names)} operations; write exactly one named operation in each query file",
             path=file,
             line=1,
         )
     if f"{names[0]}{SUFFIX}" != file:
-        raise QueryFileError(f"{file} defines the operation {names[0]}; rename the file to the name of its operation", path=file, line=1)
+        raise QueryFileError(
+            f"the query file {file} defines the operation {names[0]}; rename the file to the name of its operation", path=file, line=1
+        )
     return PersistedOperation(names[0], text, _sha256(text))
 
 

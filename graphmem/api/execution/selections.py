@@ -89,7 +89,7 @@ def _object_in(hint: Any) -> Any:
 
 
 def _pairs(hint: Any, indent: str) -> str:
-    """Return the selection `{ name value }` for a mapping to plain values.
+    """Return the selection `{ name value }` for a type that is a mapping.
 
     The values are numbers or strings. The result is "" for any other type.
     """

@@ -40,7 +40,7 @@ LINGER_S: Final = 5.0  # for a client to read an error, or to send the rest of a
 
 
 class Phase(enum.IntEnum):
-    """The event that a connection waits for, such as the next request."""
+    """Event that an open connection is waiting for: its next phase."""
 
     IDLE = 0  # the next request
     HEADERS = 1  # the rest of a TLS handshake or of headers
@@ -283,10 +283,10 @@ class Acceptor:
                 return
 
     def _take(self, connection: socket.socket, address: str) -> bool:
-        """Register a new connection; return whether to accept further ones now.
+        """Register a new connection; return whether more may be accepted now.
 
-        If the server is full and none of its connections can be closed, the new connection is closed. If one can be closed soon, the
-        result is False: the new connection waits until then, and no others are accepted.
+        If the server is full and none of its connections can be closed, the new connection is closed. If one can be closed soon, the result
+        is False: the new connection waits until then, and no others are accepted.
         """
         slot = self._connections.take(address, connection.fileno(), connection.close)
         if isinstance(slot, Slot):
@@ -307,9 +307,9 @@ class Acceptor:
         return False
 
     def _pause(self, seconds: float, following: Callable[[], None]) -> None:
-        """Accept no connections for some seconds, then call `following`.
+        """Stop accepting connections for some seconds, then call `following`.
 
-        New connections wait in the system's queue.
+        Meanwhile new connections wait in the operating system's queue.
         """
         self._loop.remove_reader(self._listener)
         self._again = self._loop.call_later(seconds, following)

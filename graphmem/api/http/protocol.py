@@ -65,7 +65,7 @@ class BoundedHttp(HttpToolsProtocol):
         slot.close_now, slot.late, slot.look = self._close_now, self._end_late, self._phase
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Unregister the connection, which has ended."""
+        """Remove the ended connection from the server's list of connections."""
         self._all.leave(self._slot)
         self._tell_gone()
         super().connection_lost(exc)
@@ -75,7 +75,7 @@ class BoundedHttp(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def _tell_gone(self) -> None:
-        """Tell the running request that its client disconnected."""
+        """Tell the application that answers a request that its client left."""
         for cycle in (self._running, self.cycle):
             if cycle is not None and not cycle.response_complete:
                 cycle.disconnected = True
@@ -129,12 +129,12 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """End the reading of a request, all of whose bytes were received."""
+        """Note that the whole body of a request has been received."""
         self._loose = 0
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """End an answer, all of whose bytes were written."""
+        """Note that the whole answer to a request has been written."""
         super().on_response_complete()
         self._slot.note()
 
@@ -238,7 +238,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         slot.note()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Unregister the WebSocket, which has ended."""
+        """Remove the ended WebSocket from the server's list of connections."""
         self._all.leave(self._slot)
         super().connection_lost(exc)
 

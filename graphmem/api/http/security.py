@@ -157,7 +157,7 @@ class OriginCheck:
 
 
 class Placed(Protocol):
-    """Interface of an open index: its id, and whether it was moved.
+    """Interface of an open index: its id, and whether its directory moved.
 
     `index_id` is described in `graphmem.runtime.identity`.
     """
@@ -166,7 +166,7 @@ class Placed(Protocol):
 
     @property
     def in_place(self) -> bool:
-        """Whether the index directory still has the path where it was opened."""
+        """Whether the index directory still has its original path."""
 
 
 class IndexCheck:

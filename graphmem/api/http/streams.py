@@ -1,6 +1,7 @@
-"""Limit how many streams are open at once.
+"""Limit the number of streams (answers without end) open at once.
 
-A stream lasts as long as its client wants. The limit leaves connections free for other requests.
+A stream is a WebSocket or an answer of server-sent events, and lasts as long as its client wants. The limit leaves connections free for
+other requests.
 """
 
 from __future__ import annotations

@@ -158,13 +158,15 @@ class GraphQLView(GraphQL[Connection, None]):
         return Connection(self._server, request.scope.get(ACCESS), self._keys.stands)
 
     def expect_standing(self, context: Connection) -> None:
-        """Check that the token of a connection is still valid.
+        """Check that the token with which a connection began is still valid.
 
         Raises:
             UnauthenticatedError: the token of the connection was revoked or expired.
         """
         if context.access is None or not self._keys.stands(context.access):
-            raise UnauthenticatedError("the token of this connection is no longer valid; connect again with a valid token")
+            raise UnauthenticatedError(
+                "the token with which this connection was opened is no longer valid; connect again with a valid token"
+            )
 
     async def parse_http_body(self, request: AsyncHTTPRequestAdapter) -> GraphQLRequestData:
         """Parse the body as a single operation.

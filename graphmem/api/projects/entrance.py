@@ -78,7 +78,7 @@ class _Logins:
         try:
             given = orjson.loads(await request.body())
             if not isinstance(given, dict) or not isinstance(given.get("code"), str):
-                raise BadInputError("the code of the invitation is missing; send a JSON object with `code`", argument="code")
+                raise BadInputError("the code of the invitation is missing; send a JSON object with the code as `code`", argument="code")
             login, token = await asyncio.to_thread(self._people.redeem, given["code"], str(given.get("name", "")))
         except orjson.JSONDecodeError:
             return refusal(BadInputError("the body is not JSON; send the code of an invitation", argument="code"))
@@ -92,7 +92,12 @@ class _Logins:
     async def login(self, request: Request) -> Response:
         try:
             if self._openid is None:
-                raise ForbiddenError("this server has no identity provider; use a token of `graphmem login`", needs="login", verb="login")
+                raise ForbiddenError(
+                    "this server has no identity provider, so you cannot log in with the browser; run `graphmem "
+                    "login` and use the token that it gets",
+                    needs="login",
+                    verb="login",
+                )
             address, begun = await asyncio.to_thread(self._openid.begin, self._callback(request))
         except GraphMemError as error:
             return refusal(error)

@@ -1,6 +1,7 @@
-"""Pass requests to another server of the same directory, and answers back.
+"""Pass a request to another server process, and its answer to the client.
 
-The receiving server gets the client's address and `Host` in headers. It trusts these headers only with its own secret.
+Several processes may serve the projects of one directory. The process that has a project open answers all requests for this project. It
+gets the client's address and `Host` in headers, and trusts these headers only with its own secret.
 """
 
 from __future__ import annotations
@@ -52,9 +53,10 @@ async def forward(peer: Owner, scope: Scope, receive: Receive, send: Send) -> bo
 
 
 def passed_on(scope: Scope) -> Scope:
-    """Return the scope of a forwarded request as its first server got it.
+    """Return the ASGI scope of a forwarded request with the original client.
 
-    Several `Host` headers stay several, because a check refuses them.
+    The address of the client and the `Host` come from the headers that the forwarding server added. Several `Host` headers stay several,
+    because a check refuses them.
     """
     given = dict(scope["headers"])
     name, _, port = given.get(CLIENT_HEADER, b"").decode("latin-1").rpartition(" ")
@@ -64,7 +66,7 @@ def passed_on(scope: Scope) -> Scope:
 
 
 def without_own(scope: Scope) -> Scope:
-    """Return the scope of a request without headers that only servers send."""
+    """Return a request's ASGI scope without headers that only servers send."""
     return {**scope, "headers": [(key, value) for key, value in scope["headers"] if key not in _OWN]}
 
 
@@ -182,7 +184,7 @@ class _Reply:
         self._messages: list[Message] = []
 
     def taken(self) -> list[Message]:
-        """Return the messages since the last call."""
+        """Return the ASGI messages that were made since the last call."""
         found, self._messages = self._messages, []
         self.begun = self.begun or bool(found)
         return found

@@ -68,7 +68,7 @@ class Rights:
         return self._keys
 
     def access_to(self, project: str, access: Access) -> Access | None:
-        """Return `access`, because a caller may do the same in every project."""
+        """Return the permissions in a project: the same as in every project."""
         return access
 
 
@@ -99,7 +99,7 @@ class PeopleRights(Rights):
 
 
 class _Place(NamedTuple):
-    """A project or branch, to which a name like `shop@feature/x` refers."""
+    """A project, or one of its branches, named like `shop@feature/x`."""
 
     project: str
     branch: BranchId | None
@@ -150,7 +150,7 @@ class HubService:
 
     @property
     def in_place(self) -> bool:
-        """Whether the projects' directory still has the path where it was opened."""
+        """Whether the directory of all projects still has its original path."""
         return index_id(self.hosting.folder) == self.index_id
 
     def projects(self) -> ServedProjects:
@@ -172,7 +172,10 @@ class HubService:
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
         """Find code that could break; see `ProjectsOperations.impact_projects`."""
         if not in_project:
-            raise BadInputError("the project of the symbol is missing; name one from `graphmem projects`", argument="in_project")
+            raise BadInputError(
+                "the request does not say which project contains the symbol; give the name of a project that `graphmem projects` lists",
+                argument="in_project",
+            )
         access = caller()
         known = self.readable(access)
         home = self._place(in_project, known, access)
@@ -243,7 +246,7 @@ class HubService:
         )
 
     def readable(self, access: Access) -> list[str]:
-        """Return the names of the projects that a caller may read."""
+        """Return the names of the projects that a caller may read, sorted."""
         return [name for name in self.hosting.names() if self._may(name, access) is not None]
 
     def _may(self, name: str, access: Access) -> Access | None:
@@ -314,13 +317,14 @@ class HubService:
         credential = peer.token if access == FULL else access.credential
         if not credential:
             raise ForbiddenError(
-                f"another server has the project {place.project} open and needs your token; send the request to {PREFIX}NAME"
+                f"another server process has the project {place.project} open and accepts only requests with your "
+                f"own token; send the request with your token to {PREFIX}NAME"
             )
         path = address_of(place.project, place.branch.key.name if place.branch is not None else "")
         return self._remote(f"{peer.address}{PREFIX}{path}", credential)
 
     def _answer_of(self, place: _Place, access: Access, there: Callable[[Any], _Answer], here: Callable[[], _Answer]) -> _Answer:
-        """Return the answer of the server that has a project open.
+        """Answer from the server process that has a project open.
 
         If no other server has it open, the project is asked `here`. While the project moves from one server to another, the question is
         repeated.
@@ -384,8 +388,8 @@ class HostedProject:
             return getattr(self._server, name)
         if name in _OWN:
             raise BadInputError(
-                "the server has only the pushed index of this project and cannot index its files; run `graphmem index` and `graphmem push` "
-                "on a machine with the files",
+                "the server has no files of this project, only its pushed index, so it cannot index; run "
+                "`graphmem index` and `graphmem push` on a machine with the files",
                 argument="project",
             )
         return getattr(self._service, name)

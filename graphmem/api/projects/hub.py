@@ -231,7 +231,8 @@ class HubApp:
     async def _branch_mount(self, name: str, branch: str, access: Access) -> _Mount:
         """Return the application that serves a branch of a project.
 
-        If the branch is unknown, an error is raised; see `_mount_of`.
+        Raises:
+            BadInputError: the branch is unknown, or hidden from the caller.
         """
         main = await self._mounted((name, None))
         key = await asyncio.to_thread(main.service.parts.overlays.identify, branch, login_of(access))

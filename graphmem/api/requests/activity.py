@@ -1,6 +1,6 @@
-"""Measure how long the server has had no request.
+"""Time since the last request of a server.
 
-A server process that ends itself when idle uses this time.
+A server process uses this time to end itself when nobody needs it.
 """
 
 from __future__ import annotations

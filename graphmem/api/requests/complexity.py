@@ -81,7 +81,7 @@ class _Size(NamedTuple):
 class _Inherited(NamedTuple):
     """A maximum length that a GraphQL field sets for lists in its result.
 
-    `size` is this length. `fields` are the paths from the current field to these lists.
+    `size` is the maximum length. `fields` are the paths of these lists, relative to the field that is being measured.
     """
 
     size: int

@@ -79,9 +79,10 @@ OnBranch: TypeAlias = Callable[[str, Access], AbstractAsyncContextManager[Server
 
 
 class Heard(Generic[T]):
-    """Sends one subscriber the events that it may receive.
+    """Sends a client of a subscription the events that it may receive.
 
-    The permission for the operation is checked once, before the first event. The subscriber's access is checked again at each event.
+    Whether the client may use the operation is checked once, before the first event. Whether its token is still valid is checked again at
+    each event.
 
     Args:
         fan: source of the events, which sends them to all subscribers.
@@ -105,7 +106,9 @@ class Heard(Generic[T]):
         async with aclosing(self._fan.steps(follow)) as steps:
             async for step in steps:
                 if not self._may_hear():
-                    raise UnauthenticatedError("the token of this subscription is no longer valid; subscribe again with a valid token")
+                    raise UnauthenticatedError(
+                        "the token with which this subscription was started is no longer valid; subscribe again with a valid token"
+                    )
                 yield step
 
 
@@ -159,17 +162,17 @@ class Operation:
         found = self.service.state().generation
         if found != self._generation:
             raise GenerationChangedError(
-                f"the request expects generation {self._generation} of the index, but the index has changed to generation {found}; "
-                "repeat the earlier queries and use their new ids",
+                f"the ids in the request belong to state {self._generation} of the index, but the index now has "
+                f"state {found}; repeat the queries from which the ids come",
                 expected=self._generation,
                 found=found,
             )
         return answer
 
     def begin_event(self) -> None:
-        """Start a new deadline for the next event of a subscription.
+        """Start a new deadline for the next event of a GraphQL subscription.
 
-        Data that was cached for the previous event is dropped.
+        The caches of the data loaders are emptied, so that the event shows current data.
         """
         self.deadline = asyncio.get_running_loop().time() + self.limits.seconds
         self.loaders = Loaders(self.service, self.call)

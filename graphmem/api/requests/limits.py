@@ -1,4 +1,4 @@
-"""Define the limits of a GraphQL request, and check limited arguments.
+"""Limits of a GraphQL request, and checks of limited arguments.
 
 Every limit is a field of `ServerLimits`. A request that exceeds one is refused with `LIMIT`, the name of the limit, the allowed value and
 the value found. Nothing is cut silently.

@@ -55,7 +55,7 @@ class Meter:
 
 
 def sample(name: str, kind: str, words: str, value: float) -> Iterator[str]:
-    """Yield the lines of a Prometheus metric that has one value.
+    """Yield the text lines of a Prometheus metric that has one value.
 
     Args:
         name: name of the metric.

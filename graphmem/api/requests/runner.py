@@ -104,7 +104,7 @@ class OperationRunner:
             if self._pending >= self._limits.pending:
                 self.meter.refused()
                 raise LimitError(
-                    f"the server is busy with {self._pending} calls; try again in {RETRY_S:g} s",
+                    f"the server is busy with {self._pending} requests; try again in {RETRY_S:g} s",
                     limit="pending",
                     allowed=self._limits.pending,
                     found=self._pending,

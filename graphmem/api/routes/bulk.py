@@ -61,5 +61,5 @@ def _parsed_body(body: bytes) -> dict[str, str]:
         )
     given = {"content": content, "path": found.get("path", ""), "format": found.get("format", "")}
     if not all(isinstance(value, str) for value in given.values()):
-        raise BadInputError("`path` and `format` of the import request must be strings; correct the body of the request", argument="path")
+        raise BadInputError("`path` and `format` in the body of the import request must be strings; send strings", argument="path")
     return given

@@ -93,7 +93,7 @@ def _finish(receiving: Receiving, push: str, body: bytes, branch: str, access: A
 
 
 def pusher(access: Access) -> Pusher:
-    """Return a caller's login, and whether the caller may change any branch."""
+    """Return the caller's login, and whether all branches may be changed."""
     return Pusher(login_of(access), access.person is None or access.may("curate"))
 
 

@@ -32,15 +32,17 @@ _SCALARS: Final = (str, int, float, bool)
 
 
 def _given_time(value: object) -> str:
-    """Return the DateTime of a request unparsed; the operation parses it.
+    """Check that a DateTime in a request is a string, and return it.
+
+    The operation that gets the string parses it.
 
     Raises:
         ValueError: the value is not a string.
     """
     if not isinstance(value, str):
         raise ValueError(
-            f"a DateTime must be a string in ISO 8601 with a time zone, not of type {type(value).__name__}; send for example "
-            '"2026-01-31T12:00:00Z"'
+            "a value of the GraphQL type DateTime must be a string in ISO 8601 with a time zone, not of type "
+            f'{type(value).__name__}; send for example "2026-01-31T12:00:00Z"'
         )
     return value
 

@@ -1,4 +1,4 @@
-"""Make GraphQL types from classes; their docstrings become descriptions.
+"""Make GraphQL types from Python classes and their docstrings.
 
 The classes are only declarations. Resolvers return the dataclasses of `graphmem.answers`, and plain fields are read from their attributes.
 So an answer of thousands of symbols is not copied. `strawberry.type` would make dataclasses of the classes here, too. This is avoided

@@ -82,7 +82,10 @@ def _relation(relation: Relation, description: str) -> Any:
 
 @gql_type
 class SymbolEdge:
-    """An edge of the code graph seen from one of its ends, with its evidence."""
+    """An edge in the list of one symbol's edges.
+
+    `node` is the symbol at the other end. The other fields say how the edge was found, and with which confidence.
+    """
 
     cursor: str
 

@@ -122,7 +122,7 @@ class _Argument:
 
 
 def is_derived(resolve: Callable[..., Any]) -> bool:
-    """Whether a resolver was made from an operation by this module.
+    """Whether this module made a resolver from an operation.
 
     Of its argument `info`, such a resolver uses only `context`.
     """
@@ -230,9 +230,9 @@ def _name_alone(argument: str, value: str) -> str:
 
 
 def _rows_of(operation: Operation) -> str | None:
-    """Return the name of the answer's field that holds the rows of a page.
+    """Return the field of an operation's answer that holds a page of a list.
 
-    The result is None if the operation's answer is not a page of a list.
+    The result is the field's name. It is None if the answer is not a page of a list.
     """
     shape = getattr(operation.answer, "__shape__", None)
     return shape.page or None if shape is not None else None

@@ -91,7 +91,7 @@ class UserBook:
         with self._writing() as known:
             if len(known) >= MAX_MEMORIES and one.id not in known:
                 raise BadInputError(
-                    f"{self._file} has {MAX_MEMORIES:,} memories, which is the maximum; forget some with `graphmem memory forget`",
+                    f"{self._file} has {MAX_MEMORIES:,} memories, which is the maximum; remove some with `graphmem memory forget`",
                     argument="scope",
                     allowed=MAX_MEMORIES,
                 )

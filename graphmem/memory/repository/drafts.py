@@ -67,8 +67,8 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
         if found and is_mostly_secret(content, found):
             secret = sorted({one.kind for one in found})
             raise SecretError(
-                f"content is mostly a secret ({', '.join(secret)}) and was not stored; write where the secret is "
-                "kept instead of the secret",
+                f"the content of the memory is mostly a secret ({', '.join(secret)}) and was not stored; write "
+                "where the secret is kept instead of the secret",
                 argument="content",
                 field="content",
                 kinds=secret,

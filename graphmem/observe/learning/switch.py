@@ -78,12 +78,14 @@ class LearningSwitch:
             raise BadInputError(f"learning cannot be set to {state!r}; use one of {', '.join(STATES)}", argument="state", value=state)
         if minutes is not None and state != PAUSED:
             raise BadInputError(
-                f"the learning state {state} takes no number of minutes; omit minutes, or use the state {PAUSED}",
+                f"the number of minutes is allowed only for the state {PAUSED}, not for {state}; omit minutes, or use the state {PAUSED}",
                 argument="minutes",
                 value=minutes,
             )
         if minutes is not None and not 1 <= minutes <= MAX_MINUTES:
-            raise BadInputError(f"minutes is {minutes}; use 1 to {MAX_MINUTES:,}", argument="minutes", value=minutes)
+            raise BadInputError(
+                f"minutes, the length of the pause, is {minutes}; use 1 to {MAX_MINUTES:,}", argument="minutes", value=minutes
+            )
         if not self._allowed and state != OFF:
             raise BadInputError(
                 "the setting `learning` switches learning off for this server; remove the setting and restart graphmem",

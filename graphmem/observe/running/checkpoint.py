@@ -210,8 +210,8 @@ def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
     """
     if body["format"] != FORMAT:
         raise KeyError(
-            f"the session log has the unknown format {body['format']}; "
-            "graphmem keeps the file unchanged for a newer graphmem, so you need not do anything"
+            f"the session log has the unknown format {body['format']}, so this graphmem cannot read it; "
+            "graphmem keeps the file for a newer version, so you need not do anything"
         )
     return session_info(body["info"]), list(body["roots"])
 
@@ -249,7 +249,10 @@ def read_record(path: Path) -> SessionRecord | None:
     """
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:
-            raise ValueError(f"the session record has more than {MAX_RECORD_BYTES} bytes; graphmem omits it, so you need not do anything")
+            raise ValueError(
+                f"the session record has more than {MAX_RECORD_BYTES} bytes, which is too many; graphmem skips "
+                "this record, so you need not do anything"
+            )
         raw = path.read_bytes()
         data = raw.partition(b',"record":')[2][: -len(_END)]
         if raw != _encoded_record(data):

@@ -192,26 +192,28 @@ def methodologies() -> Methodologies:
 def _check(made: Any, known: Mapping[str, Methodology]) -> None:
     if not isinstance(made, Methodology):
         raise TypeError(
-            f"the methodology plug-in returned a {type(made).__name__}; it must return a graphmem.observe.running.methodology.Methodology"
+            f"the methodology plug-in returned an object of type {type(made).__name__}; it must return a "
+            "graphmem.observe.running.methodology.Methodology"
         )
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", made.name):
         raise ValueError(
-            f"the methodology name {made.name!r} is invalid; use up to 40 lower case letters, digits, hyphens and underscores, "
-            "beginning with a letter"
+            f"the methodology plug-in has the invalid name {made.name!r}; use up to 40 lower case letters, "
+            "digits, hyphens and underscores, beginning with a letter"
         )
     if made.name in known:
-        raise ValueError(f"a methodology named {made.name!r} already exists; rename the methodology of the plug-in")
+        raise ValueError(f"another methodology plug-in already has the name {made.name!r}; rename one of the two")
     if wrong := sorted(set(made.phases.values()) - set(PHASES)):
         raise ValueError(
-            f"`phases` of the methodology {made.name!r} maps to the unknown phases {', '.join(wrong)}; use {', '.join(PHASES)}"
+            f"`phases` of the methodology plug-in {made.name!r} maps to the unknown phases {', '.join(wrong)}; use {', '.join(PHASES)}"
         )
     if clash := sorted(kind.name for kind in made.memory_types if kind.name in TYPES and TYPES[kind.name] != kind):
         raise ValueError(
-            f"the methodology {made.name!r} declares the memory type {clash[0]!r}, which already exists with another meaning; "
-            "rename the type"
+            f"the methodology plug-in {made.name!r} defines the memory type {clash[0]!r}, but graphmem or "
+            "another plug-in already defines it differently; rename the type"
         )
     unknown = sorted({name for relay in made.relays for name in relay.types} - set(TYPES) - {kind.name for kind in made.memory_types})
     if unknown:
         raise ValueError(
-            f"`relays` of the methodology {made.name!r} names the unknown memory type {unknown[0]!r}; declare the type in `memory_types`"
+            f"`relays` of the methodology plug-in {made.name!r} names the unknown memory type {unknown[0]!r}; "
+            "declare the type in `memory_types` of the plug-in"
         )

@@ -126,7 +126,9 @@ def _rows() -> Sequence[Row]:
     unknown = sorted(set(raw) - set(KINDS))
     if unknown:
         raise GrammarError(
-            f"the grammar file {FILE} has the unknown tables {', '.join(unknown)}; use {', '.join(KINDS)}", path=FILE, line=0
+            f"the grammar file {FILE} has the unknown tables {', '.join(unknown)}; use only the tables {', '.join(KINDS)}",
+            path=FILE,
+            line=0,
         )
     return [_row(kind, row) for kind in KINDS for row in raw.get(kind, ())]
 
@@ -136,7 +138,8 @@ def _row(kind: str, raw: Mapping[str, Any]) -> Row:
     unknown = sorted(set(raw) - known)
     if unknown:
         raise GrammarError(
-            f"{kind} in the grammar file {FILE} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}",
+            f"the table {kind} in the grammar file {FILE} has the unknown keys {', '.join(unknown)}; use only "
+            f"the keys {', '.join(sorted(known))}",
             path=FILE,
             line=0,
         )

@@ -67,7 +67,10 @@ class Outlines:
     def _drafted(self, path: str, text: str) -> list[SymbolInfo]:
         """Return the symbols of a file that is not indexed, by parsing `text`."""
         if len(text) > MAX_TEXT:
-            raise BadInputError(f"the text has {len(text):,} characters; send at most {MAX_TEXT:,}", argument="text")
+            raise BadInputError(
+                f"the text of the file has {len(text):,} characters, which is too many; send at most {MAX_TEXT:,} characters",
+                argument="text",
+            )
         data = text.encode("utf-8", "replace")
         language = language_of(path, data)
         if language not in languages():

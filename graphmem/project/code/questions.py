@@ -83,7 +83,9 @@ class ImpactQuestions:
         view = earlier.view if earlier is not None else self.graph.view()
         refs = [targets] if isinstance(targets, str) else list(targets)
         if not refs:
-            raise BadInputError("the target is missing; give at least one symbol or file", argument="targets")
+            raise BadInputError(
+                "the symbol or file that changes is missing; give at least one symbol or file as target", argument="targets"
+            )
         nodes, missed = self._targets(view, refs)
         if earlier is not None:  # what runs, history and memories say is about the current code
             now = self.graph.state()
@@ -152,7 +154,9 @@ class ImpactQuestions:
         if diff is not None and base is not None:
             raise BadInputError("`diff` and `base` cannot be combined; give only one of them", argument="diff")
         if diff is None and base is None:
-            raise BadInputError("the change is missing; give a unified diff as `diff`, or a revision as `base`", argument="diff")
+            raise BadInputError(
+                "the change to examine is missing; give a unified diff as `diff`, or a git revision as `base`", argument="diff"
+            )
         question = Question("dependents", max_depth, min_confidence, IMPACT_KINDS, limit)
         view = self.graph.view()
         root = self.graph.root()

@@ -137,7 +137,11 @@ class GraphSource:
             StoreBusyError: the last edit was not written to the database in time.
         """
         if not self.projections.await_commit():
-            raise StoreBusyError("the last edit is still being written to the database; try again", path=str(self.data_dir), owner=None)
+            raise StoreBusyError(
+                "the last edit is still being written to the database, so the query could not be answered; try again",
+                path=str(self.data_dir),
+                owner=None,
+            )
         return self.view()
 
     @property

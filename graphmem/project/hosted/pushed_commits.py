@@ -68,7 +68,7 @@ def commit_of(row: list[Any]) -> Change:
     time = float(at)
     if not _KEY.fullmatch(str(key)) or not isfinite(time) or len(str(author)) > _AUTHOR or not all(is_inside(str(one)) for one in paths):
         raise BadInputError(
-            f"the pushed commit {str(key)[:64]!r} is not valid; update graphmem on both machines, then run `graphmem push` again",
+            f"the pushed commit id {str(key)[:64]!r} is not valid; update graphmem on both machines, then run `graphmem push` again",
             argument="body",
         )
     return Change(GIT, time, tuple(map(str, files)), str(key), str(author), tuple(map(str, deleted)), pairs, counted=bool(counted))

@@ -36,8 +36,7 @@ class PushedParts:
     def __init__(self, data_dir: Path, push: str) -> None:
         if not _NAME.fullmatch(push):
             raise BadInputError(
-                "the id of the push is not in the form that `graphmem push` sends; install the graphmem version of this server, "
-                "and push again",
+                "the id of the push has an unknown form; install the graphmem version of this server, and run `graphmem push` again",
                 argument="push",
             )
         self._all = data_dir / FOLDER

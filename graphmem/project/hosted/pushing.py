@@ -101,8 +101,9 @@ class Pushing:
         name = held["project"]
         if name and name != meta.get("project", ""):
             raise BadInputError(
-                f"the server got this project from a directory named {name!r}, and yours is named {meta.get('project', '')!r}; index the "
-                f"project in a directory named {name!r}, because ids contain the name",
+                f"the server got this project from a directory named {name!r}, and yours is named "
+                f"{meta.get('project', '')!r}, but ids contain this name; index the project in a directory named "
+                f"{name!r}",
                 argument="address",
             )
         commits = self._push_commits(server, held.get("commits"))

@@ -218,7 +218,8 @@ class Receiving:
             last = unpacked(body, MOST_PART)
             if last["format"] != FORMAT:
                 raise BadInputError(
-                    f"the push has format {last['format']}, and this server reads {FORMAT}; use the same version of graphmem on both",
+                    f"the push has format {last['format']}, and this server reads only {FORMAT}; install the same "
+                    "version of graphmem on both machines",
                     argument="body",
                 )
             parts = kept.read(int(last["parts"]))
@@ -264,14 +265,14 @@ class Receiving:
             known = self.overlays.branches.find(key)
             if (known.generation if known is not None else 0) != last["base"]:
                 raise GenerationChangedError(
-                    "another push of this branch was applied in the meantime; run `graphmem push` again", expected=last["base"], found=-1
+                    "another push of this branch was applied during your push; run `graphmem push` again", expected=last["base"], found=-1
                 )
             main = self._digests()
             fits = self.overlays.branches.fits(self.overlays.line_mark())
             own = self.overlays.branches.own(key) if known is not None and fits else {}
             if any(digest not in (main.get(path), own.get(path)) and path not in sent for path, digest in digests.items()):
                 raise GenerationChangedError(
-                    "the project's main branch was changed in the meantime; run `graphmem push` again", expected=last["base"], found=-1
+                    "the project's main branch was changed during your push; run `graphmem push` again", expected=last["base"], found=-1
                 )
             meta = {name: str(value) for name, value in last["meta"].items()}
             facts = {"meta": meta, "contracts": last["contracts"], "handles": last["handles"]}
@@ -297,7 +298,9 @@ class Receiving:
             store, projections = runs.store, runs.projections
             if store.generation() != last["base"]:
                 raise GenerationChangedError(
-                    "another push was applied in the meantime; run `graphmem push` again", expected=last["base"], found=store.generation()
+                    "another push to this project was applied during your push; run `graphmem push` again",
+                    expected=last["base"],
+                    found=store.generation(),
                 )
             held = self._digests()
             if missing := next((path for path, digest in digests.items() if held.get(path) != digest and path not in sent), None):

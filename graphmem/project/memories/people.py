@@ -100,7 +100,8 @@ class PeopleFiles:
             return exchange.imported(self.book, content, actor)
         if reason := kept_out(self.root(), path):
             raise BadInputError(
-                f"{PurePath(path).name} cannot be imported, because {reason}; to import the text anyway, pass the text without the path",
+                f"{PurePath(path).name} cannot be imported, because {reason}; to import its text anyway, pass "
+                "only the text, without the path",
                 argument="path",
                 path=path,
                 reason=reason,
@@ -213,8 +214,8 @@ class PeopleFiles:
         allowed = {PurePath(one.strip()).as_posix() for one in self.settings.sync_files.split(",") if one.strip()}
         if (named.as_posix() if root is not None else named.name) not in {MEMORY_MD, *allowed}:
             raise BadInputError(
-                f"only {', '.join([MEMORY_MD, *sorted(allowed)])} may be synced with the memories, not {named}; add {named} to the "
-                "setting sync_files",
+                f"{named} may not be synced with the memories, because only "
+                f"{', '.join([MEMORY_MD, *sorted(allowed)])} may; add {named} to the setting sync_files",
                 **facts,
             )
 

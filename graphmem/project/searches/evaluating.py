@@ -150,7 +150,7 @@ class SearchWeighing:
         if not factors:
             why = found.notes[0] if found.notes else "nothing is better"
             raise BadInputError(
-                f"no search weights are proposed ({why}), so the weights are unchanged; try again after more commits",
+                f"no search weights are proposed ({why}), so there is nothing to accept; try again after more commits",
                 argument="choice",
                 value=choice,
             )

@@ -49,7 +49,7 @@ class Pictures:
             NotIndexedError: nothing was indexed yet.
         """
         if edges < 0:
-            raise BadInputError(f"edges is {edges}; ask for 0 or more edges", argument="edges", value=edges)
+            raise BadInputError(f"edges, the maximum number of edges, is {edges}; use 0 or more", argument="edges", value=edges)
         here, atlas = self._drawn(roles)
         from graphmem.explorer.atlas import columns
 
@@ -77,7 +77,7 @@ class Pictures:
             NotIndexedError: nothing was indexed yet.
         """
         if limit < 1:
-            raise BadInputError(f"limit is {limit}; use 1 or more", argument="limit", value=limit)
+            raise BadInputError(f"limit, the maximum number of symbols, is {limit}; use 1 or more", argument="limit", value=limit)
         here, atlas = self._drawn(roles)
         place = {path: i for i, path in enumerate(atlas.paths)}
         unknown = next((path for path in paths if path not in place), None)

@@ -119,7 +119,7 @@ class MapNotes:
         path = inside(self.graph.root(), FILE)
         if path is None:
             raise BadInputError(
-                f"a symbolic link in the path {FILE} leads out of the project; replace the link by a directory",
+                f"a symbolic link in the path {FILE} leads out of the project; replace the link with a directory",
                 argument="module",
                 path=FILE,
             )
@@ -177,10 +177,10 @@ class MapNotes:
             ) from error
         try:
             if len(data) > MOST_BYTES:
-                raise ValueError(f"the file has more than {MOST_BYTES:,} bytes; shorten the file")
+                raise ValueError(f"{FILE} has more than {MOST_BYTES:,} bytes; shorten the file")
             said = json.loads(data)
             if said["version"] != VERSION:
-                raise ValueError(f"the `version` in the file is not {VERSION}; set it to {VERSION}")
+                raise ValueError(f"the `version` in {FILE} is not {VERSION}; set it to {VERSION}")
             return [_entry(one) for one in said["modules"]]
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise BadInputError(
@@ -223,7 +223,8 @@ def _pinned(value: Sequence[float]) -> list[float]:
     numbers = [float(one) for one in value]
     if numbers and (len(numbers) != 2 or not all(math.isfinite(one) and -1 <= one <= 2 for one in numbers)):
         raise BadInputError(
-            "`pinned` (x and y of a module on the map) must be two numbers from -1 to 2, or empty to unpin; correct it",
+            "`pinned` must be two numbers from -1 to 2, the x and y of the module on the map; give two such "
+            "numbers, or an empty list to remove the position",
             argument="pinned",
             value=str(value)[:100],
         )

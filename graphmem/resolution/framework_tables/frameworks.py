@@ -60,7 +60,9 @@ class Frameworks:
         kinds |= {"template": Template, "generated": Generated, "derived": Derived}
         unknown = sorted(set(raw) - set(kinds))
         if unknown:
-            raise GrammarError(f"{origin} has the unknown tables {', '.join(unknown)}; use {', '.join(kinds)}", path=origin, line=0)
+            raise GrammarError(
+                f"{origin} has the unknown tables {', '.join(unknown)}; use only the tables {', '.join(kinds)}", path=origin, line=0
+            )
         rows = {name: [_row(kind, row, origin) for row in raw.get(name, ())] for name, kind in kinds.items()}
         self.hands_over: Sequence[HandsOver] = rows["hands_over"]
         self.events: Sequence[Event] = rows["event"]
@@ -74,7 +76,9 @@ class Frameworks:
         self.views = frozenset(method for row in rows["view"] for method in row.methods)
         for row in self.hands_over:
             if row.rule not in RULES:
-                raise GrammarError(f"{origin} names the unknown rule of resolution {row.rule!r}; use a key of RULES", path=origin, line=0)
+                raise GrammarError(
+                    f"{origin} names the unknown resolution rule {row.rule!r}; use a key of resolution.rules.RULES", path=origin, line=0
+                )
         self._patterns = [(_any_of(row.calls), row) for row in self.hands_over if row.calls]
         self._calls = _any_of([call for row in self.hands_over for call in row.calls])
 
@@ -350,7 +354,10 @@ def _row(kind: type[Any], raw: Mapping[str, Any], origin: str) -> Any:
     unknown = sorted(set(raw) - known)
     if unknown:
         raise GrammarError(
-            f"{kind.__name__} in {origin} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}", path=origin, line=0
+            f"a row of the table {kind.__name__} in {origin} has the unknown keys {', '.join(unknown)}; use "
+            f"only the keys {', '.join(sorted(known))}",
+            path=origin,
+            line=0,
         )
     return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()})
 

@@ -169,7 +169,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
     while at < len(query):
         match = _TOKEN.match(query, at)
         if match is None:
-            raise refusal(f"{query[at : at + 10]!r} is not allowed in a Cypher query at this position; remove it", at)
+            raise refusal(f"{query[at : at + 10]!r} is not allowed at this place in a Cypher query; remove it", at)
         kind, said = match.lastgroup or "", match.group()
         at, end = match.start(), match.end()
         if kind == "space":

@@ -357,7 +357,7 @@ class Connection:
             if isinstance(result, list):  # several statements: the catalog refuses them
                 for one in result:
                     one.close()
-                raise RuntimeError("a call to the database contains several statements; run the statements one by one")
+                raise RuntimeError("a single call to the database must not contain several statements; run the statements one by one")
         try:
             with self._translated(text):
                 yield result

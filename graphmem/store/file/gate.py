@@ -31,7 +31,12 @@ class Gate:
         """
         with self._changed:
             if not self._changed.wait_for(lambda: not self._closed, timeout_s):
-                raise StoreBusyError("graphmem is rewriting the database file; try again in a moment", path="", owner=None, retry_after=1.0)
+                raise StoreBusyError(
+                    "graphmem is rewriting the database file, so it cannot be read now; try again in a moment",
+                    path="",
+                    owner=None,
+                    retry_after=1.0,
+                )
             self._inside += 1
         try:
             yield
@@ -56,7 +61,10 @@ class Gate:
                 self._closed = False
                 self._changed.notify_all()
                 raise StoreBusyError(
-                    f"reads of the database are still running after {timeout_s:g} s; try again", path="", owner=None, retry_after=1.0
+                    f"the database could not be locked, because reads of it are still running after {timeout_s:g} s; try again",
+                    path="",
+                    owner=None,
+                    retry_after=1.0,
                 )
         try:
             yield

@@ -251,7 +251,7 @@ class LiveFile:
                 "child, or start the child with spawn"
             )
         if self._closed:
-            raise StoreClosedError("the store is closed; open it again")
+            raise StoreClosedError("the database is closed; open the index again")
 
     @property
     def _in_place(self) -> bool:

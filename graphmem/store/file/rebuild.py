@@ -138,7 +138,7 @@ class Content:
             yield table
         ids = self._fresh[label] = pa.chunked_array([piece for column in seen for piece in column.chunks], pa.string())
         if pc.count_distinct(ids).as_py() != len(ids):
-            raise BadInputError(f"the change has two rows of {label} with the same id; use each id once", argument=str(label))
+            raise BadInputError(f"two {label} rows of the change have the same id; use each id once", argument=str(label))
         if self._keep_code or self._known.get(label):
             old = pa.concat_tables(self._read.nodes(label))
             live = self._live_ids(label)
@@ -189,7 +189,10 @@ class Content:
             tables[pair].append(edge_table(some))
         for pair, parts in tables.items():
             if pc.count_distinct(_keys(pa.concat_tables(parts))).as_py() != sum(map(len, parts)):
-                raise BadInputError(f"the change has several {pair.edge} edges with the same key; merge them into one", argument="edges")
+                raise BadInputError(
+                    f"the change contains several {pair.edge} edges between the same nodes with the same key; merge them into one",
+                    argument="edges",
+                )
         return tables
 
     def _written_edges(self) -> dict[str, set[str]]:

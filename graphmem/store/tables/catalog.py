@@ -135,7 +135,7 @@ class Catalog(Mapping[str, NamedQuery]):
             return self._queries[name]
         except KeyError:
             raise QueryParameterError(
-                f"unknown query {name!r}; use one of {', '.join(self._queries)}", query=name, missing=[], extra=[]
+                f"unknown database query {name!r}; use one of {', '.join(self._queries)}", query=name, missing=[], extra=[]
             ) from None
 
     def __iter__(self) -> Iterator[str]:

@@ -118,7 +118,9 @@ class _Guard:
     def __enter__(self) -> None:
         state = self._transaction._state
         if state != "open":
-            raise GraphMemError(f"the transaction is not open but {state}; begin a new transaction for this statement", state=state)
+            raise GraphMemError(
+                f"the statement cannot run, because its transaction is {state}; begin a new transaction for the statement", state=state
+            )
         if _OUTSIDE_ONLY.match(self._text):
             raise GraphMemError(
                 f"the statement {self._text.split()[0]} cannot run inside a transaction; run it before or after the transaction",

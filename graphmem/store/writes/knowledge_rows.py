@@ -125,6 +125,8 @@ def check_rows(shape: Shape, rows: Sequence[Any]) -> None:
     """
     ids = [row[0] for row in rows]
     if not all(isinstance(row, shape.kind) for row in rows):
-        raise BadInputError(f"a row for {shape.label} has the wrong type; pass only {shape.kind.__name__} rows", argument=str(shape.label))
+        raise BadInputError(
+            f"a row for {shape.label} nodes has the wrong type; pass only {shape.kind.__name__} rows", argument=str(shape.label)
+        )
     if len(set(ids)) != len(ids):
-        raise BadInputError(f"the change contains an id of {shape.label} twice; use each id once", argument=str(shape.label))
+        raise BadInputError(f"two {shape.label} rows of the change have the same id; use each id once", argument=str(shape.label))

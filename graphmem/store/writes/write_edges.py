@@ -188,7 +188,7 @@ def once(what: str, keys: Sequence[Any]) -> None:
     the rows.
     """
     if len(set(keys)) != len(keys):
-        raise BadInputError(f"the {what} of the change contain a duplicate; include each one once", argument=what)
+        raise BadInputError(f"two of the {what} in the change are equal; include each one once", argument=what)
 
 
 def _values(row: EdgeRow) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class Writer:
                     f"{self._capacity} writes are already waiting; try again in {RETRY_S:g} s", path="", owner=None, retry_after=RETRY_S
                 )
             if self._closed:
-                raise StoreClosedError("the store is closed; open it again")
+                raise StoreClosedError("the database is closed; open the index again")
             self._jobs.append((future, job))
             self._changed.notify_all()
         try:
