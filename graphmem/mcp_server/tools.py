@@ -240,8 +240,8 @@ TOOLS: Final[dict[str, Tool]] = {
         _impact,
     ),
     "search": Tool(
-        "Find code, docs and memories by words or meaning; read a hit with `get`. `full`: return the text, too. "
-        "`files`: files you work on. `everywhere`: search all projects.",
+        "Find code, docs and memories by words or meaning; read hits with `get`. `full`: with text. "
+        "`files`: files you work on. `everywhere`: all projects.",
         ("search",),
         ("query", "limit", "files", "kinds", "phase", "full", "everywhere"),
         600,
@@ -249,16 +249,16 @@ TOOLS: Final[dict[str, Tool]] = {
         {"full": {"type": "boolean"}, "everywhere": {"type": "boolean"}},
     ),
     "get": Tool(
-        "Show a symbol with source, callers, callees and tests, or a memory by #id.",
+        "A symbol's source, callers, callees and tests, or a memory by #id.",
         ("symbol", "memory"),
         ("refs", "source"),
         1500,
         _get,
         {"refs": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 10}},
     ),
-    "path": Tool("The chain of calls and other uses by which `source` depends on `target`.", ("path",), ("source", "target"), 400, _path),
+    "path": Tool("How `source` depends on `target`: the chain of uses.", ("path",), ("source", "target"), 400, _path),
     "co_access": Tool(
-        "Files that usually change together with these, also without a dependency in the code.",
+        "Files that usually change together with these, even without a code dependency.",
         ("co_access",),
         ("files", "limit", "depth", "min_sessions"),
         400,
