@@ -54,8 +54,8 @@ def _outside_use(view: GraphView, node: int) -> str:
 def _is_public(view: GraphView, node: int) -> bool:
     """Whether code outside the project may use a definition.
 
-    A definition that a package's `__init__` imports is exported, so it may be used. The name and the file of a definition can also make it
-    public. Go lets no other module import a package below a directory `internal`.
+    A definition that a package's `__init__` imports is exported, so it may be used. The name and the file of a definition can also make
+    it public. In Go, other modules cannot import a package below a directory `internal`.
     """
     if not conventions_of(view.language_of(view.path(node))).internal_folders.isdisjoint(view.path(node).split("/")[:-1]):
         return False

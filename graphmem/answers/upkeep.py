@@ -133,7 +133,7 @@ class WeekOfCost:
 
 @answer
 class MemoryCost:
-    """Tokens that shown memories cost, and tokens of reads that were saved."""
+    """Tokens spent on showing memories, and tokens saved by fewer file reads."""
 
     sessions: Annotated[int, Doc("number of agents' sessions whose tokens were counted")]
     injected_tokens: Annotated[int, Doc("total number of tokens of the memories that were shown, over all counted sessions"), Big()]

@@ -111,8 +111,8 @@ def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence
 def broken(now: Sequence[ContractRow], before: Sequence[ContractRow], changed: Collection[str], read: Text) -> list[Found]:
     """Return contracts that a change removed or changed, with their uses.
 
-    A contract is removed if, after the change, no code offers it and no changed file declares it. A declaration in an unchanged file does
-    not count, because it may be a copy of the schema. A contract is changed if its declaration has another text.
+    A contract is removed if, after the change, no code offers it and no changed file declares it. A declaration in an unchanged file is
+    ignored, because it may be a copy of the schema. A contract is changed if its declaration has another text.
 
     Args:
         now: the rows of all projects after the change.

@@ -83,8 +83,8 @@ class _Routes:
 def _equal(requested: Sequence[str], offered: Sequence[str]) -> int:
     """Return the number of fixed segments that two paths share, or -1.
 
-    A segment is a part between slashes. A variable segment such as `{id}` matches any text and does not count: `/carts/7` and `/carts/{id}`
-    share one segment. The result is -1 if the paths do not match.
+    A segment is a part between slashes. A variable segment such as `{id}` matches any text, and is not a fixed segment: `/carts/7` and
+    `/carts/{id}` share one fixed segment. The result is -1 if the paths do not match.
     """
     if offered and offered[-1] == REST:
         requested, offered = requested[: len(offered) - 1], offered[:-1]
@@ -253,9 +253,9 @@ def _is_service(host: str) -> bool:
 def _score(hints: Sequence[str], offer: ContractRow, common: frozenset[str]) -> int:
     """Return a score: how well words in a call name the service of a route.
 
-    `hints` are hosts, variables and path prefixes in the call. Words in `common` do not count. The score is 0 if no hint names the service,
-    and `EXACT` if a hint has exactly the words of the service's name. Otherwise the score is higher if a hint shares more words with the
-    name.
+    `hints` are hosts, variables and path prefixes in the call. Words in `common` are ignored. The score is 0 if no hint names the
+    service, and `EXACT` if a hint has exactly the words of the service's name. Otherwise the score is higher if a hint shares more words
+    with the name.
     """
     wanted = words_of(offer.path) - common
     if not wanted:

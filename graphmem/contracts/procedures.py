@@ -170,7 +170,7 @@ def _implementations(
     """Yield (service, procedure, function) for implementations of gRPC.
 
     There are two kinds: functions that code registers for a service, and functions with the name of a procedure. A function of the second
-    kind counts only if its file has words that name the service.
+    kind is considered only if its file has words that name the service.
 
     Args:
         rows: places in code that may implement a procedure.

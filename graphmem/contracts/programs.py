@@ -20,8 +20,8 @@ _TESTS: Final = re.compile(r"(?:^|/)(?:tests?|spec|__tests__|e2e|benches)/.*$|(?
 def linked_programs(rows: Sequence[ContractRow]) -> list[Link]:
     """Return links from tests to the beginnings of the programs they start.
 
-    A start names a program or its file. Without a name, the program begins in the folder of the test. Programs in the nearest folder
-    around the test count. A start that several programs fit is not linked.
+    A start names a program or its file. Without a name, the program begins in the folder of the test. Only programs in the nearest folder
+    around the test are considered. A start that several programs fit is not linked.
     """
     begun = [row for row in rows if row.role == "begins" and row.symbol]
     found = []
@@ -34,7 +34,10 @@ def linked_programs(rows: Sequence[ContractRow]) -> list[Link]:
 
 
 def _chosen(row: ContractRow, begun: Sequence[ContractRow]) -> list[ContractRow]:
-    """Return the programs that a start may mean."""
+    """Return the programs that a test may start.
+
+    `row` is the place in the test, and `begun` has the programs of the project.
+    """
     folder = row.path.rpartition("/")[0]
     if not row.name:
         here = [one for one in begun if one.path.rpartition("/")[0] == folder]

@@ -44,9 +44,9 @@ def by_route_name(rows: Sequence[ContractRow], offers: Sequence[ContractRow]) ->
 
 
 def _names(route: ContractRow) -> Iterator[str]:
-    """Yield the names by which requests may mean a route.
+    """Yield the names by which requests may refer to a route.
 
-    Without a written name, the route has the name of its function, as in Flask, and the name that Rails makes of its path.
+    If the code gives the route no name, it has the name of its function, as in Flask, and the name that Rails makes of its path.
     """
     if route.said:
         yield route.said

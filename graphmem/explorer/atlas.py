@@ -214,7 +214,7 @@ def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> np
 def _users(view: GraphView) -> npt.NDArray[np.int64]:
     """Count, for each path, the other files that use the file at this path.
 
-    Uses in tests do not count. The result covers all paths of the graph, also those that the map does not show.
+    Uses in tests are ignored. The result covers all paths of the graph, also those that the map does not show.
     """
     src, dst = view.path_index[view.src], view.path_index[view.dst]
     real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES) & ~view.is_test[view.src]

@@ -22,8 +22,8 @@ LEAST_CONFIDENCE: Final = 0.3  # as impact's default: a less likely edge explain
 def joined(view: GraphView, files: Sequence[str]) -> dict[str, list[str]]:
     """Return the files that edges of the code connect with given files.
 
-    An edge is for example a call or an import; both directions count. Edges with a confidence below `LEAST_CONFIDENCE` do not count. The
-    result maps a path to the kinds of its edges, in ascending order. The given files are left out.
+    An edge is for example a call or an import; edges in both directions are included. Edges with a confidence below `LEAST_CONFIDENCE`
+    are ignored. The result maps a path to the kinds of its edges, in ascending order. The given files are left out.
     """
     nodes = np.concatenate([*(view.by_path(path) for path in files if path in view.path_number), np.empty(0, dtype=np.int64)]).astype(
         np.int64

@@ -31,12 +31,12 @@ class Often(NamedTuple):
 def often_with(history: History, places: Sequence[str]) -> list[Often]:
     """Return files that more than half of the changes to `places` touched.
 
-    A place is a file or a folder. With fewer than `LEAST_CHANGES` changes, the result is empty. Only existing files are returned, the most
-    frequent first, ties by path. Sessions and commits count equally. Changes that are too large to relate two files do not count.
+    A place is a file or a folder. With fewer than `LEAST_CHANGES` changes, the result is empty. Only existing files are returned, the
+    most frequent first, ties by path. Sessions and commits count equally. Changes that are too large to relate two files are ignored.
 
     Args:
         history: the changes.
-        places: files or folders, from the root; a change that touches several of them counts once.
+        places: files or folders, from the root; a change that touches several of them is counted once.
     """
     nodes = {number for place in places for number in _within(history, place)}
     changes = {change for node in nodes for change in history.nodes[node].changes}

@@ -62,10 +62,10 @@ class Known:
 def known_by(root: Path, part_of: Mapping[str, str], now: datetime, whole: str | None = None) -> tuple[dict[str, Known], list[str]]:
     """Return who knows each part of a project, and notes on what is missing.
 
-    The newest `MOST_COMMITS` commits are read, without merges. A commit counts once for each part that it touched. A commit of a bot, or
-    with more than `MOST_FILES` files, does not count for any part. Renames are not followed. Authors with the same address, or with the
-    same name apart from case and spaces, are one person. The oldest commits of a shallow clone are left out, because git shows every file
-    as new in them.
+    The newest `MOST_COMMITS` commits are read, without merges. A commit is counted once for each part that it touched. Commits of bots,
+    and commits with more than `MOST_FILES` files, are ignored. Renames are not followed. Authors with the same address, or with the same
+    name apart from case and spaces, are one person. The oldest commits of a shallow clone are left out, because git shows every file as
+    new in them.
 
     Args:
         root: root of the working tree.

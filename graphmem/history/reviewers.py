@@ -22,9 +22,9 @@ MOST_COMMITS: Final = 2_000  # the newest; older ones have almost no weight
 def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
     """Return people, ranked by their share of the commits to a file.
 
-    The weight of a commit decreases with its age. Commits to former names of the file count. Merges and commits of bots are ignored.
-    Authors with the same address, or with the same name apart from case and spaces, are one person. The oldest commits of a shallow clone
-    are left out, because git shows every file as new in them.
+    The weight of a commit decreases with its age. Commits to the file under former names are included. Merges and commits of bots are
+    ignored. Authors with the same address, or with the same name apart from case and spaces, are one person. The oldest commits of a
+    shallow clone are left out, because git shows every file as new in them.
 
     Args:
         root: root directory of the repository.

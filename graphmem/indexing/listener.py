@@ -1,4 +1,4 @@
-"""The caller of an index run: hears its steps, and may stop it."""
+"""Callbacks of an index run, which report its steps and may stop it."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class _SymbolMoves:
             self._taken.add(new.id)
 
     def with_their_files(self) -> None:
-        """Match definitions of a moved file with definitions of the same name.
+        """Match the definitions of moved files by their names.
 
         A definition is matched only with one in the file to which its file was moved.
         """

@@ -1,4 +1,4 @@
-"""Record which sessions have begun, and which were not shown their start."""
+"""Record the first message of each session, and context that was late."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ class Beginnings:
         self._lock = Lock()
 
     def begin(self, session: str) -> None:
-        """Expect the first message of a session, also of one that restarts."""
+        """Record that a session begins or restarts.
+
+        The next message of the session is then its first one.
+        """
         with self._lock:
             self._first.pop(session, None)
 
@@ -41,7 +44,11 @@ class Beginnings:
             return first
 
     def note_start(self, session: str, point: str, *, is_late: bool) -> None:
-        """Record whether a session still has to get the context of its start."""
+        """Record whether a session was shown the context of its start in time.
+
+        `point` is the moment of the answer, and `is_late` says whether the answer missed its deadline. If the start was late, its context
+        is shown with the next message.
+        """
         with self._lock:
             if point in ("start", "prompt") and not is_late:
                 self._late.pop(session, None)

@@ -235,7 +235,7 @@ class EditBook:
             def unnamed(paths: Iterable[str], most: int) -> list[str]:
                 """Return the first paths that were neither opened nor named yet.
 
-                At most `most` paths are returned; they now count as named.
+                At most `most` paths are returned. They are recorded as named.
                 """
                 fresh = [path for path in paths if path not in state.touched and path not in named]
                 fresh = fresh[: max(0, min(most, AT_STOP - len(named)))]
@@ -375,7 +375,10 @@ def _code(one: Dependent) -> str:
 
 
 def _open_window(windows: dict[str, set[str]], window: str, *, inherits: bool) -> None:
-    """Begin a window in a record of what each window was shown."""
+    """Add a context window to a record of the advice that each window got.
+
+    If `inherits` is true, the new window has the advice that the main agent got.
+    """
     windows.pop(window, None)
     while len(windows) > MOST_WINDOWS:
         windows.pop(next(one for one in windows if one))

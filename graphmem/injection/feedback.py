@@ -126,7 +126,7 @@ class Feedback:
 def _passed(ok: bool | None, args: Mapping[str, Any], text: str) -> bool | None:
     """Whether a test run of an agent passed; None if unknown.
 
-    The exit code in `args` decides. Without one, `ok` decides. If that is None, the output `text` is read.
+    The result follows from the exit code in `args`, or else from `ok`. If both are missing, the output `text` is read.
     """
     code = args.get("exit_code")
     if isinstance(code, int) and not isinstance(code, bool):

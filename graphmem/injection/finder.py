@@ -359,7 +359,7 @@ class Finder:
         return row is not None and not is_held(row) and self._is_of(row, session) and self._is_sure(row, self._book.clock.now())
 
     def _is_of(self, row: MemoryRow, session: str) -> bool:
-        """Return whether a memory applies to a session, by the memory's scope.
+        """Return whether a memory's scope includes a session.
 
         A memory of scope `session` applies to the session in which it was learnt. A memory of scope `work_unit` also applies to sessions
         with the same task. A pinned memory, or one of any other scope, applies to every session.
@@ -378,9 +378,9 @@ class Finder:
     def _sureness(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> float:
         """Return a memory's confidence, as if the memory's code were unchanged.
 
-        Elsewhere, a change of the code lowers the confidence. It does not here, because the person who changed the code needs the memory
-        most, and the text shown with the memory mentions the change. If the code was removed, the confidence is still lower. With
-        `fades=False`, age does not lower the confidence.
+        Usually, a change of the linked code lowers a memory's confidence. Here it does not, because the person who changed the code needs
+        the memory most, and the text shown with the memory mentions the change. If the code was removed, the confidence is still lower.
+        With `fades=False`, age does not lower the confidence.
         """
         there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
         return round(

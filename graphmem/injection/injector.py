@@ -116,7 +116,7 @@ class Injector:
         """Note new memories and newly disputed memories after a write.
 
         Call this after each write. A new memory may be shown to the session that made it, unless it only repeats words of this session. A
-        memory that is now disputed counts as flagged wrong in each open session to which it was shown.
+        memory that is now disputed is recorded as flagged wrong in each open session to which it was shown.
         """
         self._finder.memories_changed(delta)
         own_words = {row.id for row in delta.memories if row.type == "preference" or row.source in OWN_WORDS}
@@ -240,8 +240,8 @@ class Injector:
     def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
         """Return advice to open code that depends on the session's edits.
 
-        The advice lists code that the session has not opened and that uses an edited symbol. Only edits that changed a signature count.
-        Code that was shown before the edit is not repeated. The result is None if there is nothing new to report.
+        The advice lists code that the session has not opened and that uses an edited symbol. Only edits that changed a signature are
+        considered. Code that was shown before the edit is not repeated. The result is None if there is nothing new to report.
         """
         left = self.edits.unopened(ask.session, ask.window) if self._group(ask.session) == FULL else []
         if not left:

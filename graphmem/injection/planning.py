@@ -86,7 +86,7 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
     The limits are 12 files and 32,000 tokens. Files with the greatest share, such as those read in most sessions, are selected first.
 
     Args:
-        wanted: suggestions from any source. Of several suggestions of the same file, the one with the greatest share counts.
+        wanted: suggestions from any source. Of several suggestions of the same file, the one with the greatest share is used.
         tokens_of: returns the number of tokens of a file; None if the file no longer exists.
     """
     best: dict[str, Wanted] = {}

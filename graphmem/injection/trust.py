@@ -88,7 +88,7 @@ class TrustBook:
     def threshold(self) -> float:
         """Return the lowest confidence of a memory that is shown without asking.
 
-        The memory's confidence at the time of showing counts. Pinned memories are shown at any confidence.
+        It is compared with the memory's confidence at the time of showing. Pinned memories are shown at any confidence.
         """
         return THRESHOLDS[self._now.level()]
 

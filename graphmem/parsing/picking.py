@@ -27,10 +27,10 @@ def children_of(node: Node) -> list[Node]:
 
 
 def pick(syntax: Syntax, where: Place) -> Pick:
-    """Return a function that finds the child `where` of a syntax node.
+    """Return a function that finds a descendant of a syntax node.
 
-    `where` is the name of a field, or a position among the named children that are not comments. A list of these gives the steps to a
-    descendant.
+    `where` is the name of a field, or a position among the named children that are not comments. If `where` is a list of these, each item
+    leads one level down.
     """
     if isinstance(where, str):
         field = syntax.language.field_id_for_name(where)

@@ -24,7 +24,7 @@ from graphmem.store.base import Knowledge
 class MemoryIndex(MemorySearch, MemoryMoments):
     """An in-memory index of all memories with their sessions and links.
 
-    Thread-safe, because no method sees a half-applied patch. Inside `projection.sight.seeing`, methods that read return only the memories
+    Thread-safe: no method sees only a part of an update. Inside `projection.sight.seeing`, methods that read return only the memories
     that the caller may see. Methods that write see all memories.
 
     Args:

@@ -46,10 +46,7 @@ class MemoryColumns:
         self.ended = np.zeros(0, np.int64)  # 0 for a memory that is valid still
 
     def state(self, n: int) -> dict[str, npt.NDArray[Any]]:
-        """Return views of the first `n` entries of each array, by name.
-
-        A view shares its memory with the array.
-        """
+        """Return the first `n` entries of each array, by name, without copying."""
         return {name: getattr(self, name)[:n] for name in _NAMES}
 
     @classmethod

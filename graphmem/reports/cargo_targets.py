@@ -1,4 +1,4 @@
-"""Find the target of Cargo, such as a library or a program, of a file."""
+"""Find the Cargo target of a file, such as a library, program or test."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def target_of(parts: Sequence[str], library: str | None, program: str | None) -> tuple[str, list[str]]:
-    """Return the option that selects the target of a file, and its modules.
+    """Return the Cargo option that selects a file's target, and its modules.
 
-    A module belongs to the library unless only `main.rs` declares it.
+    The option is that of the library or of the program. A module belongs to the library unless only `main.rs` declares it.
 
     Args:
         parts: path of the file below `src`, without its suffix.

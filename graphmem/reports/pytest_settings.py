@@ -40,8 +40,8 @@ def collected_files(project: Project, path: str, files: Mapping[str, tuple[str, 
 def is_collected(path: str, patterns: Sequence[str] | None) -> bool:
     """Whether pytest collects tests from a file with the given patterns.
 
-    None means the default patterns. A pattern without a slash is one of the file's name. The file `conftest.py` has fixtures, whatever the
-    patterns are.
+    None stands for the default patterns. A pattern without a slash is compared with the file's name. The result for `conftest.py` is
+    always False, because it has fixtures and not tests.
     """
     name = PurePosixPath(path).name
     pairs = ((f"/{path}", f"*/{one}") if "/" in one else (name, one) for one in (_DEFAULT if patterns is None else patterns))

@@ -99,7 +99,7 @@ class Project:
         """Return the directory and name of the nearest file with given names.
 
         The file must have one of `names`. The search starts in the directory of `path` and continues with the directories above. If a
-        directory has several such files, the first of `names` counts. The root directory is returned as "".
+        directory has several such files, the first of `names` is used. The root directory is returned as "".
         """
         for folder in PurePosixPath(path).parents:
             base = "" if str(folder) == "." else str(folder)
@@ -312,7 +312,7 @@ def build_tags(text: str) -> str:
     """Return the tags that a build needs to contain a Go file; "" for none.
 
     Without the tags, `go test` leaves the file out and runs none of its tests. `text` is the file. Of alternatives (`a || b`), the first
-    counts. The tags are separated by commas.
+    is used. The tags are separated by commas.
     """
     line = re.search(r"^//go:build (.*)$", text.partition("\npackage ")[0], re.MULTILINE)
     words = re.findall(r"!?[\w.]+", line[1].partition("||")[0]) if line else []

@@ -303,7 +303,7 @@ class Resolver:
         return path in self._project.faults
 
     def fault(self, path: str) -> str:
-        """Return the unexpected error that keeps a file partly out of the graph.
+        """Return the unexpected error that keeps parts of a file out of the graph.
 
         The result is "" for a file without an error.
         """

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def acyclic(groups: Sequence[Sequence[str]], units: Mapping[str, str], arcs: Iterable[tuple[str, str]]) -> list[list[str]]:
     """Divide groups of files until the groups' dependencies form no cycle.
 
-    A unit is a set of files that must stay together, such as a package. Only dependencies between different units count. A unit that is
-    taken out of its group joins another group, or becomes a group of its own. If the units themselves depend on each other in a cycle,
-    their groups keep this cycle.
+    A unit is a set of files that must stay together, such as a package. Only dependencies between different units are considered. A unit
+    that is taken out of its group joins another group, or becomes a group of its own. If the units themselves depend on each other in a
+    cycle, their groups keep this cycle.
 
     Args:
         groups: groups of ascending paths.

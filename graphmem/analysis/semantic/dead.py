@@ -253,7 +253,7 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
 def _users(view: GraphView, node: int, dead: Collection[int], uses: Bool) -> set[int]:
     """Return dead definitions that use a given one, or a definition inside it.
 
-    `dead` are all dead definitions, and `uses` tells which edges count.
+    `dead` are all dead definitions, and `uses` has True for each edge that is a use.
     """
     found = set()
     for one in _span(view, node):

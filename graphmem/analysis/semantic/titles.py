@@ -87,9 +87,9 @@ def shortened(text: str) -> str:
 def folder_descriptions(pages: Iterable[str], folders: Collection[str]) -> dict[str, str]:
     """Find descriptions of folders in tables and lists of Markdown pages.
 
-    The result maps a folder to its description. A row or an item counts if it begins with a name in bold or code style: "| `parsing` |
+    The result maps a folder to its description. A row or an item is used if it begins with a name in bold or code style: "| `parsing` |
     bytes to facts |", "- **store/**: the database". Most entries of its table or list must be names of folders: an item of a list of
-    options that is called like a folder does not describe the folder.
+    options may have the name of a folder, but does not describe the folder.
 
     Args:
         pages: texts of the pages.

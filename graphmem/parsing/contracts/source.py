@@ -166,8 +166,8 @@ class Source:
     def object_text(self, site: Site, keys: Sequence[str]) -> str:
         """Return the source of one value in a call's first argument, an object.
 
-        `site` is the call. The value is that of the first entry whose key is in `keys`. An example is `base` for `request({url: base,
-        data})` and the keys `url` and `path`. The result is "" if the object has none of the keys.
+        `site` is the call. The first entry whose key is in `keys` has the value. An example is `base` for `request({url: base, data})`
+        and the keys `url` and `path`. The result is "" if the object has none of the keys.
         """
         for one in split(site.given[0].strip()[1:-1]) if site.given else ():
             key, _, value = one.partition(":")
@@ -178,9 +178,8 @@ class Source:
     def of_object(self, site: Site, keys: Sequence[str]) -> str | None:
         """Return the pattern of a value in an object that a call gets first.
 
-        The object is the first argument of the call `site`. The value is that of the first entry whose key is in `keys`. An
-        example is `/users/{}` for `request({url: "/users/" + id})` and the key `url`. The result is None if the object has none of the
-        keys.
+        The object is the first argument of the call `site`. The first entry whose key is in `keys` has the value. An example is
+        `/users/{}` for `request({url: "/users/" + id})` and the key `url`. The result is None if the object has none of the keys.
         """
         text = self.object_text(site, keys)
         return evaluate(text, self.look_up).pattern if text else None

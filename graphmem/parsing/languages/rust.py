@@ -235,9 +235,9 @@ def _parts_of_pattern(node: Node) -> list[Node]:
 
 
 def _gives_items(call: Node) -> bool:
-    """Whether a call passes items to its closure, such as `map`.
+    """Whether a call, such as `xs.map(…)`, passes items to its closure.
 
-    For such a call, a query pattern already gives the closure's parameter its value.
+    A query pattern already binds the closure's parameter in such a call, so the helper need not do it.
     """
     called = call.child_by_field_name("function")
     name = called.child_by_field_name("field") if called is not None and called.type == "field_expression" else None

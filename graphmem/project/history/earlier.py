@@ -170,12 +170,12 @@ def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[s
 def _comparable(wanted: Mapping[str, str], files: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
     """Return the paths to compare between a graph and a commit.
 
-    A path of `wanted` is returned if `files` or `now` contains it, or if graphmem indexes the language of the file. Other files, such as
-    pictures, are never indexed, so their paths are left out.
+    Files that graphmem never indexes, such as pictures, are left out. A path of `wanted` is returned if `files` or `now` contains it, or
+    if graphmem indexes the language of the file.
 
     Args:
-        wanted: maps paths to content hashes in the commit. The files differ between the commit and the working tree, or between the working
-            tree and the newest graph.
+        wanted: content hashes in the commit, by path, of files that differ between the commit and the working tree, or between the
+            working tree and the newest graph.
         files: content hashes in the graph that is compared, by path.
         now: content hashes in the newest graph, by path.
     """

@@ -239,7 +239,7 @@ class Branches:
             mark: identifies the state of the main branch after the push.
 
         Returns:
-            For each branch, the old digest of each path in which the branch newly differs.
+            For each branch, the paths that differ from the main branch because of this push, with their old digests.
         """
         added: dict[BranchKey, dict[str, str]] = {}
         with self._changing() as db:

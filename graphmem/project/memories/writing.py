@@ -79,9 +79,9 @@ class Memories:
     ) -> RememberAnswer:
         """Store a piece of knowledge. Durable on return.
 
-        If an agent's session contains external text, such as a web page, the memory is held for review. No agent sees a held memory until a
-        person has reviewed it. `given` may name the session. Otherwise, every running session of the project counts, because the caller is
-        unknown.
+        If an agent's session contains external text, such as a web page, the memory is held for review. No agent sees a held memory until
+        a person has reviewed it. `given` may name the session. Otherwise, all running sessions of the project are considered, because the
+        caller is unknown.
 
         Args:
             content: 1 to 8,000 characters; 500 or fewer are best.
@@ -160,7 +160,8 @@ class Memories:
         """Mark a new memory as contaminated if its session read untrusted text.
 
         Untrusted text comes from outside, such as from a web page. Returns (memory to store, sources of the untrusted text). The sources
-        are () if the session has read no such text. If an agent's memory names no session, the texts of all running sessions count.
+        are () if the session has read no such text. If an agent's memory names no session, the texts that all running sessions read are
+        considered.
 
         Args:
             item: the memory, as arguments of `remember`.
@@ -208,8 +209,8 @@ class Memories:
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
         """Mark a memory as confirmed by a person; return the memory.
 
-        The memory leaves the review queue. From now on, its links refer to the current version of the linked code, so the code counts as
-        unchanged.
+        The memory leaves the review queue. Its links are set to the current version of the linked code, and so report no change of that
+        code.
         """
         return changing.verify(self.book, id, actor=actor)
 

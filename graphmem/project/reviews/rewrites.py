@@ -15,11 +15,11 @@ MAX_LINES: Final = 2_000  # changed lines of a file that are compared; of a larg
 
 
 def replacements(edit: Edit, text: str) -> tuple[str, list[Edit]]:
-    """Return the content before an edit, and the edit's changed lines.
+    """Return the content before an edit, and the edit as single replacements.
 
-    Each change is an edit with its place in that content. Lines that the edit only repeats, such as context around a change, are in no
-    change. `text` is the content of the file, before or after the edit. The list is empty if an edit of a part does not fit `text`, or if
-    `text` is what the edit writes as a whole file.
+    Each replacement is an edit of changed lines, with its place in that content. Lines that an edit repeats without change, such as
+    context, are left out. `text` is the content of the file, before or after the edit. The list is empty if `text` has neither the old
+    nor the new text of the edit, or if the edit changes nothing.
     """
     before, after = _contents(edit, text)
     return before, [] if before == after else list(_changes(edit, before, after))

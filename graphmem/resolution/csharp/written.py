@@ -94,7 +94,10 @@ def names_of_parameters(entry: FileEntry, symbol: Symbol) -> tuple[str, ...]:
 
 
 def is_inferred(entry: FileEntry, symbol: Symbol) -> bool:
-    """Whether a method has type parameters, and all follow from its arguments."""
+    """Whether a method has type parameters that a call need not write.
+
+    This is so if each type parameter occurs in the type of a parameter, so the arguments of a call determine it.
+    """
     names = names_of_parameters(entry, symbol)
     if not names:
         return False

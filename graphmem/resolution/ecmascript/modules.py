@@ -53,7 +53,7 @@ class ModulePaths:
         self._configurations = Configurations(self._documents, self._home_of)
 
     def entry_files(self) -> Mapping[str, str]:
-        """Map each path that a package.json or a page names to its kind.
+        """Map the paths of entry files to "command", "export" or "main".
 
         A package.json names commands and exports. The scripts of an index.html are programs ("main"). Not all of the paths exist.
         """

@@ -105,7 +105,7 @@ class VariableUses:
             self.context.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, self.rule_for(symbol), reference.line)
 
     def rule_for(self, symbol: Symbol) -> str:
-        """Return the rule by which code in this file refers to a symbol.
+        """Return the rule for an edge from code in this file to a symbol.
 
         The rule is `scope` if this file defines the symbol, else `import`.
         """
@@ -123,7 +123,7 @@ class VariableUses:
             self.context.evidence.edge(EdgeKind.REFERENCES, self.context.caller(reference).id, symbol.id, rule, reference.line)
 
     def member_variable(self, owner: Symbol, name: str) -> Symbol | None:
-        """Return the variable that a class, or its nearest base, has under a name."""
+        """Return the variable of a given name in a class or its nearest base."""
         key = (owner, name)
         if key not in self._fields:
             self._fields[key] = self._member_variable(owner, name)

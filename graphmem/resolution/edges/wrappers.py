@@ -54,10 +54,10 @@ class Wrappers:
         return [Target(symbol, None, "wrapped") for symbol in found]
 
     def held(self, reference: Reference, callee: int) -> list[Target]:
-        """Return the decorated functions that a library's class holds.
+        """Return the functions that a library's decorator class stores.
 
-        `callee` is the called expression, such as `self.fget` in a subclass of `property`. The functions are those that the class around
-        the call, or a subclass, decorates.
+        An example is a subclass of `property` that calls `self.fget(…)`: the attribute `fget` has the decorated function. `callee` is the
+        called expression, here `self.fget`. The result has the functions that the class around the call, or a subclass, decorates.
         """
         entry, term = self.entry, self.terms[callee]
         position = entry.rules.receiver_class(entry, reference.scope, term[1]) if term[0] == ATTR else -1

@@ -166,7 +166,8 @@ class Project:
     def binders(self, dotted: str, name: str) -> list[str]:
         """Return the sorted paths of a package's files that bind a name.
 
-        `dotted` is the package. Only bindings at the top level count. The method serves languages whose files share names.
+        `dotted` is the package. Only bindings at the top level of a file are considered. The method serves languages whose files share
+        names.
         """
         self.touch("shared", dotted, name)
         return sorted(self._binders.get(dotted, _NO_NAMES).get(name, ()))

@@ -209,7 +209,7 @@ class Frameworks:
 
     @cached_property
     def makers(self) -> Collection[str]:
-        """Return the methods that register the object on which they are called.
+        """Return the names of methods that register their receiver.
 
         An example is `Field` in `CheckoutCreate.Field()`, which registers the class `CheckoutCreate`.
         """

@@ -154,9 +154,10 @@ class JavaRules(PackageRules):
         return self._functions_of_file(inference, f"{self.names_of(entry.facts)[0]}.{name}") or self._through_star(inference, entry, name)
 
     def _through_star(self, inference: Inference, entry: FileEntry, name: str) -> Type:
-        """Return the class of the JDK that `import a.*` gives a name, if any.
+        """Return the JDK class of a given name that an `import a.*` provides.
 
-        The result is empty if the JDK has such a class in no imported package, or in several. The project or another library may have it.
+        The result is empty unless exactly one of the imported packages of the JDK has the class. The name may then belong to the project
+        or to another library.
         """
         found = {entry.facts.imports[position].module for position in entry.stars}
         listed = [package for package in found if name in JDK.packages.get(package, ()) and not inference.project.modules(package)]
@@ -239,7 +240,7 @@ class JavaRules(PackageRules):
     def fit_type_parameter(self, given: Type) -> int:
         """Score how well an argument fits a parameter `T` without a bound.
 
-        Every declared type that the argument fits better than `Object` is more specific. The score is 0 for an unknown result.
+        A declared type that the argument fits better than `Object` has a higher score. The score is 0 for an unknown result.
         """
         return 0 if all(is_unknown(atom) for atom in given) else TYPE_PARAMETER
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Meaning(NamedTuple):
     """The bindings to which a name in a scope refers, or the type of the name.
 
-    Only the file that contains the name is searched. `input` identifies this look-up. Answers that use the name record `input`, and are
-    computed again when the bindings change.
+    Bindings in other files are not included. `input` is a key that stands for these bindings. Cached results that used the name have this
+    key, and are computed again when the bindings change.
     """
 
     input: int  # number of the input
