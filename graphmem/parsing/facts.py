@@ -46,6 +46,9 @@ REPR: Final = "repr"
 REMOVAL: Final = "del"
 """Signs of unary operations that have no sign in the source: a condition, text made of a value, `del x[k]`."""
 
+BLOCK_OBJECT: Final = "this"
+"""Name of the object that members of a block belong to; some blocks bind it to another object."""
+
 TermIndex = NewType("TermIndex", int)
 """Position of a term in `FileFacts.terms`, distinct from lines and scopes."""
 

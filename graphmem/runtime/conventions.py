@@ -64,6 +64,7 @@ class Conventions:
     collected_tests: str = ""  # regular expression of qualified names of tests, if a runner collects tests by name
     collected_classes: str = ""  # the same for names of classes
     collected_bases: str = ""  # bases of classes that a runner collects whatever their name is
+    own_object: frozenset[str] = frozenset()  # what stands before a member of the object itself, such as "self."
     contract_habits: frozenset[str] = frozenset()  # how code names routes and addresses: `parsing.contracts.habits`
     tested_together: tuple[str, ...] = ()  # extensions of files whose tests may have another of these extensions
 

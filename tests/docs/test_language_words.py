@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import get_args
@@ -13,7 +14,7 @@ import graphmem
 from graphmem.parsing.contracts.habits import Habit
 from graphmem.parsing.ignore import skipped_files
 from graphmem.parsing.language import languages
-from graphmem.runtime.conventions import conventions_by_language
+from graphmem.runtime.conventions import all_conventions, conventions_by_language
 
 PACKAGE = Path(graphmem.__file__).parent
 PLACES = (
@@ -26,9 +27,15 @@ PLACES = (
     "explorer",
     "history",
     "injection",
+    "language_model.py",
     "lsp",
     "maintenance",
     "mcp_server",
+    "memory/files",
+    "memory/journal",
+    "memory/reading",
+    "memory/repository",
+    "memory/texts",
     "observe",
     "operations",
     "project",
@@ -37,17 +44,18 @@ PLACES = (
     "search",
     "security",
     "server",
+    "sharing",
     "store",
     "vectors",
-    "parsing/contents.py",
-    "parsing/encoding.py",
-    "parsing/ignore.py",
+    "parsing/*.py",
     "parsing/contracts",
-    "resolution/type_inference/bindings.py",
-    "resolution/type_inference/classes.py",
-    "resolution/type_inference/names.py",
-    "resolution/scoped",
+    "resolution/*.py",
+    "resolution/cache",
     "resolution/edges",
+    "resolution/files",
+    "resolution/framework_tables",
+    "resolution/scoped",
+    "resolution/type_inference",
 )
 ENGLISH = {"C", "c", "doc", "go", "index", "internal", "jsx", "lib", "main", "mod", "object", "target"}  # also words of other meanings
 
@@ -86,8 +94,8 @@ def literals(path: Path) -> list[tuple[int, str]]:
 
 
 def files(place: str) -> list[Path]:
-    """A module, or the modules of a room."""
-    return [PACKAGE / place] if place.endswith(".py") else sorted((PACKAGE / place).rglob("*.py"))
+    """A module, those beside the packages of a room, or all modules of a room."""
+    return sorted(PACKAGE.glob(place) if place.endswith(".py") else (PACKAGE / place).rglob("*.py"))
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -95,6 +103,16 @@ def test_no_general_module_names_words_of_a_language(place):
     known = words() | (settings() if place.startswith("resolution") else set())
     named = [f"{path.relative_to(PACKAGE)}:{line}: {text!r}" for path in files(place) for line, text in literals(path) if text in known]
     assert not named, "put these words into a table of grammars/"
+
+
+@pytest.mark.parametrize("place", ["parsing/contracts", "resolution/scoped", "resolution/type_inference"])
+def test_no_general_module_names_the_object_itself(place):
+    known = {re.sub(r"\W", "", word) for word in all_conventions().own_object}
+    named = [
+        f"{path.name}:{line}: {text!r}" for path in files(place) for line, text in literals(path) if known & set(re.findall(r"\w+", text))
+    ]
+    assert known >= {"self", "this"}
+    assert not named, "`own_object` in conventions.toml has these words"
 
 
 def test_the_words_are_those_of_the_tables():

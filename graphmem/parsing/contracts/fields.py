@@ -7,21 +7,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from graphmem.model import CLASS_KINDS
+from graphmem.parsing.contracts.habits import own_object
 from graphmem.parsing.facts import NAME, STRING
 
 if TYPE_CHECKING:
     from graphmem.parsing.contracts.source import Source
     from graphmem.parsing.contracts.written import Lookup
 
-_OWN: Final = r"(?:\b(?:self|this|cls)\.|\$this->)"
-_READ: Final = re.compile(_OWN + r"([A-Za-z_]\w*)(?![\w(])")
-_GIVEN: Final = re.compile(_OWN + r"([A-Za-z_]\w*)[^\S\n]*(?::[^\S\n]*[\w.<>\[\]| ]+)?[^\S\n]*=(?![=>~])\s*")
-"""What stands before a value that a method assigns to an attribute."""
 MOST: Final = 4
 """Most values of an attribute; more are not followed."""
+
+
+@cache
+def _read() -> re.Pattern[str]:
+    """Return a pattern of an attribute of the object itself."""
+    return re.compile(own_object() + r"([A-Za-z_]\w*)(?![\w(])")
+
+
+@cache
+def _given() -> re.Pattern[str]:
+    """Return a pattern of the text before a value that an attribute gets."""
+    return re.compile(own_object() + r"([A-Za-z_]\w*)[^\S\n]*(?::[^\S\n]*[\w.<>\[\]| ]+)?[^\S\n]*=(?![=>~])\s*")
 
 
 class Fields:
@@ -40,7 +50,7 @@ class Fields:
             text: an expression, such as `self.url + "?page=2"`.
             scope: index of the definition that contains the expression.
         """
-        names = dict.fromkeys(_READ.findall(text))
+        names = dict.fromkeys(_read().findall(text))
         varied = next((name for name in names if len(self.values(name, scope)) > 1), "")
         for value in self.values(varied, scope) if varied else ("",):
             yield _Reading(self, scope, varied, value)
@@ -102,7 +112,7 @@ class Fields:
         """Return the offsets of the values that a class assigns to an attribute."""
         if self._given is None:
             self._given = {}
-            for match in _GIVEN.finditer(self.source.text):
+            for match in _given().finditer(self.source.text):
                 self._given.setdefault(match[1], []).append(match.end())
         one, starts = self.source.facts.definitions[owner], self.source.starts
         first, last = starts[one.start_line - 1], starts[one.end_line] if one.end_line < len(starts) else len(self.source.text)
@@ -122,7 +132,7 @@ class _Reading:
         self._fields, self._scope, self._varied, self._value = fields, scope, varied, value
 
     def __call__(self, name: str) -> str | None:
-        own = _READ.fullmatch(name)
+        own = _read().fullmatch(name)
         if own is not None:
             if own[1] == self._varied:
                 return self._value

@@ -5,10 +5,11 @@ The key `contract_habits` in a language's `conventions.toml` lists them; they ar
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Literal
 
-from graphmem.runtime.conventions import conventions_of
+from graphmem.runtime.conventions import all_conventions, conventions_of
 
 Habit = Literal[
     "added_slashes",  # a route's path may lack the slash at its beginning
@@ -36,3 +37,18 @@ def has_habit(language: str, habit: Habit) -> bool:
     """Whether the code of a language follows one of the `Habit` conventions."""
     own = conventions_of(language)
     return habit in own.contract_habits or (own.like != "" and habit in conventions_of(own.like).contract_habits)
+
+
+@cache
+def own_object() -> str:
+    """Return a regular expression of a member's prefix, such as `self.`.
+
+    It has the words of all languages, because code of one often uses the word of another as a name: `const self = this`.
+    """
+    words = sorted(all_conventions().own_object)
+    return "(?:" + "|".join((r"\b" if word[0].isalnum() else "") + re.escape(word) for word in words) + ")"
+
+
+def is_own_object(name: str) -> bool:
+    """Whether a parameter is the object itself, such as `self`."""
+    return f"{name}." in all_conventions().own_object

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from graphmem.model import CLASS_KINDS, FUNCTION_KINDS
-from graphmem.parsing.contracts.habits import Habit, has_habit
+from graphmem.parsing.contracts.habits import Habit, has_habit, is_own_object, own_object
 from graphmem.parsing.contracts.paths import HOLE
 from graphmem.parsing.contracts.table import Row, Table
 from graphmem.parsing.contracts.written import arguments, evaluate, split
@@ -23,12 +24,19 @@ FUNCTION: Final = re.compile(r"=>|\bfunction\b|\bfunc\s*\(|^\s*(?:async\s+)?\(|\
 """An anonymous function."""
 _BLOCK: Final = re.compile(r"[^\n]*(?:\bdo[ \t]*(?:\|[^\n|]*\|)?[ \t]*(?:\n|$)|\)[ \t]*\{)")
 """A line with a call of Ruby that is given a block; `get "/do"` has none."""
-_GIVEN: Final = re.compile(r"(?<![\w.$])(?:(?:this|self)\.)?([A-Za-z_$][\w$]*)\s*(?::[^\S\n]*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
-"""What stands before a value that a name gets."""
 _ENTRY: Final = re.compile(
     r"(?<![\w.$])[\"']?([A-Za-z_$][\w$]*)[\"']?\s*:\s*(\((?:[^()]|\([^()]*\))*\)\s*(?::\s*\w+\s*)?=>\s*|\w+\s*=>\s*)?(?=[\"'`])"
 )
 """An entry of an object, whose value is a string or a function that returns one."""
+
+OWN: Final = "(own)"
+"""The receiver of a call on the object itself."""
+
+
+@cache
+def _given() -> re.Pattern[str]:
+    """Return a pattern of the text before a value that a name gets."""
+    return re.compile(rf"(?<![\w.$]){own_object()}?([A-Za-z_$][\w$]*)\s*(?::[^\S\n]*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
 
 
 class Site(NamedTuple):
@@ -39,7 +47,7 @@ class Site(NamedTuple):
 
     reference: Reference
     name: str
-    receiver: str  # last name before the call, "" for none
+    receiver: str  # last name before the call, "" for none, `OWN` for the object itself
     chain: tuple[str, ...]  # names of calls before it in the same expression, the nearest first
     given: list[str]
     start: int  # of the name
@@ -105,7 +113,7 @@ class Source:
             chain.append(inner[2] if inner[0] == ATTR else inner[1] if inner[0] == NAME else "")
             base = self.terms[inner[1]] if inner[0] == ATTR else None
         if base is not None:
-            receiver = base[2] if base[0] == ATTR else base[1] if base[0] == NAME else "this"
+            receiver = base[2] if base[0] == ATTR else base[1] if base[0] == NAME else OWN
         if not receiver and callee[0] == ATTR:
             receiver = chain[0] if chain else "?"
         return Site(reference, name, receiver, tuple(chain), given, start, end)
@@ -221,7 +229,7 @@ class Source:
         """
         if self._given is None:
             self._given = {}
-            for match in _GIVEN.finditer(self.text):
+            for match in _given().finditer(self.text):
                 self._given.setdefault(match[1], []).append(match.end())
         return self._given.get(name, [])
 
@@ -265,7 +273,7 @@ class Source:
         if len(found) != 1:
             return None
         names = [one.name for one in found[0].parameters if one.kind in ("positional", "normal")]
-        return " ".join(names[1:] if names[:1] in (["self"], ["cls"]) else names)
+        return " ".join(names[1:] if names and is_own_object(names[0]) else names)
 
     def _returned(self, name: str) -> str | None:
         """Return the expression of the only `return` of the function `name`.

@@ -33,7 +33,7 @@ class Row:
     languages: tuple[str, ...] = ()  # empty: all
     calls: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    on: tuple[str, ...] = ()  # last names of receivers, in lower case; empty: any
+    on: tuple[str, ...] = ()  # last names of receivers, in lower case; "(own)": the object itself; empty: any
     method: str | int = ""
     strip: str = ""
     path: tuple[int | str, ...] = (0,)

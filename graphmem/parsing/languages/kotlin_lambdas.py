@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, ITER, NAME, NEW, NO_TERM, STRING, OptionalTerm, TermIndex
+from graphmem.parsing.facts import BLOCK_OBJECT, CALL, ITER, NAME, NEW, NO_TERM, STRING, OptionalTerm, TermIndex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -64,7 +64,7 @@ def implied(builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ..
     otherwise = builder.term(holder) if holder is not None and name in _RECEIVES else NO_TERM
     if receiver is None and name in _BUILDS:
         otherwise = builder.add((NEW, builder.add((NAME, _BUILDS[name])), (), ()))
-    found = [("this", _parameter(builder, expected, 0, otherwise))] if expected >= 0 else []
+    found = [(BLOCK_OBJECT, _parameter(builder, expected, 0, otherwise))] if expected >= 0 else []
     has_parameters = any(child.type == "lambda_parameters" for child in node.named_children)
     value = NO_TERM if has_parameters or otherwise >= 0 else _given(builder, expected, receiver, name, 1)
     return (*found, ("it", value)) if value >= 0 else tuple(found)

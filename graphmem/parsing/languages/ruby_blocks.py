@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, ITER, NAME, SELF, TUPLE, UNPACK, TermIndex
+from graphmem.parsing.facts import ATTR, BLOCK_OBJECT, CALL, EITHER, ITER, NAME, SELF, TUPLE, UNPACK, TermIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +92,7 @@ def _of_block(
     parameters = [child for child in (names.named_children if names is not None else ()) if not child.is_extra]
     callee = _callee(builder, receiver, name)
     if name in EVALUATES:
-        yield "this", builder.term(receiver) if receiver is not None else builder.add((SELF,))
+        yield BLOCK_OBJECT, builder.term(receiver) if receiver is not None else builder.add((SELF,))
         if name.endswith("exec") and arguments is not None:
             for child, value in zip(parameters, arguments.named_children, strict=False):
                 if child.type == "identifier":
@@ -109,7 +109,7 @@ def _of_block(
                 given = builder.add((EITHER, (builder.add((ITER, builder.term(receiver))), given)))
             yield builder.text(child), given
     if name not in _OF_LIBRARY and _calls_own(block):
-        yield "this", builder.add((ATTR, callee, RECEIVER))
+        yield BLOCK_OBJECT, builder.add((ATTR, callee, RECEIVER))
 
 
 def _of_group(builder: TermBuilder, arguments: Node | None, block: Node) -> Iterator[tuple[str, TermIndex]]:

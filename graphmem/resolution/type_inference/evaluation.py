@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from graphmem.parsing import facts
-from graphmem.parsing.facts import ATTR, CALL, LIST, NAME, NEW, STRING, Attr, Name, TermIndex
+from graphmem.parsing.facts import ATTR, BLOCK_OBJECT, CALL, LIST, NAME, NEW, STRING, Attr, Name, TermIndex
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.files.project import Project
 from graphmem.resolution.interfaces.call import Call
@@ -229,7 +229,7 @@ class Evaluation:
             term = entry.terms[index]
             if term[0] == NAME:
                 _, name = term
-                if (scope, "this") in entry.locals and rules_of(entry).may_be_of_receiver(name):
+                if (scope, BLOCK_OBJECT) in entry.locals and rules_of(entry).may_be_of_receiver(name):
                     return False
                 return (scope, index) not in entry.narrows and self.is_steady_name(entry, scope, name)
             if term[0] != ATTR or (scope, index) in entry.narrows:
@@ -238,7 +238,7 @@ class Evaluation:
 
     def _name(self, entry: FileEntry, scope: int, index: int, term: Name, line: int) -> Type:
         _, name = term
-        if (scope, "this") in entry.locals and rules_of(entry).may_be_of_receiver(name):
+        if (scope, BLOCK_OBJECT) in entry.locals and rules_of(entry).may_be_of_receiver(name):
             value = self._of_receivers(entry, scope, name, line)
             if value:
                 return value
@@ -269,7 +269,7 @@ class Evaluation:
         In Kotlin, the receiver inside the block of `x.apply { … }` is `x`.
         """
         bindings = entry.facts.bindings
-        around = [i for i in entry.locals.get((scope, "this"), ()) if bindings[i].line <= line <= bindings[i].end_line]
+        around = [i for i in entry.locals.get((scope, BLOCK_OBJECT), ()) if bindings[i].line <= line <= bindings[i].end_line]
         around.sort(key=lambda i: (bindings[i].line, -bindings[i].end_line), reverse=True)
         return [self.expanded(self.binding(entry, i)) for i in around]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphmem.parsing.facts import NAME
+from graphmem.parsing.facts import BLOCK_OBJECT, NAME
 from graphmem.resolution.files.file_entry import FileEntry, Place, Slot
 from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.type_inference.bindings import begins_in_class, hides_in_blocks, innermost, of_blocks, reaching, whole
@@ -280,7 +280,7 @@ def _line_of_value(entry: FileEntry, binding: Binding) -> int:
     Usually it is the first line of the binding. A Ruby block of several lines binds `self` from its second line on. The value of this
     `self` comes from the call on the first line, outside the block.
     """
-    is_of_block = binding.end_line > binding.line and entry.terms[binding.target] == (NAME, "this")
+    is_of_block = binding.end_line > binding.line and entry.terms[binding.target] == (NAME, BLOCK_OBJECT)
     return binding.line - 1 if is_of_block and rules_of(entry).variables_belong_to_blocks else binding.line
 
 
