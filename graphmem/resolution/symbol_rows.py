@@ -60,9 +60,18 @@ def _is_within(facts: FileFacts, place: int, outer: Container[int]) -> bool:
     return place >= 0
 
 
-def is_test_case(entry: FileEntry, definition: Definition) -> bool:
-    """Whether a test runner calls this definition as a test."""
-    return entry.in_tests and is_case(entry.facts, definition)
+def is_test_case(entry: FileEntry, position: int) -> bool:
+    """Whether a test runner calls a definition as a test.
+
+    `position` is that of the definition in its file.
+    """
+    if not entry.in_tests:
+        return False
+    known: dict[int, bool] = entry.kept.setdefault("test cases", {})  # asked for each call in the test
+    found = known.get(position)
+    if found is None:
+        found = known[position] = is_case(entry.facts, entry.definitions[position])
+    return found
 
 
 def is_case(facts: FileFacts, definition: Definition) -> bool:

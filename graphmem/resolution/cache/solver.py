@@ -319,9 +319,11 @@ class Solver:
         if question.low < question.index:
             self._waiting.append(question)
             return False
-        members = [question, *self._waiting[first:]]
-        del self._waiting[first:]
-        if any(member.is_deep for member in members):
+        members = [question]
+        if len(self._waiting) > first:
+            members += self._waiting[first:]
+            del self._waiting[first:]
+        if any(member.is_deep for member in members[1:]):  # the root is never deep
             for part in _components(members):
                 self._close(part)
         else:
@@ -335,7 +337,10 @@ class Solver:
         A question asks for one result, such as the type of a name. All answers get one number, which stands for the facts that any of the
         questions read. A question that read one of the answers depends on this number.
         """
-        number = self.groups.number(set().union(*[question.reads for question in component]))
+        reads = component[0].reads
+        if len(component) > 1:
+            reads = reads.union(*[question.reads for question in component[1:]])
+        number = self.groups.number(reads)
         for question in component:
             value = question.value
             if type(value) is frozenset:  # many answers have the same few types, and an empty set takes 200 bytes

@@ -63,7 +63,7 @@ class Calls:
             self.implicit.call_conversions(reference, targets)
         self.registrations.register(reference, call, targets)
         self.registrations.connect(reference, call)
-        if rules.links_routes or is_test_case(self.entry, self.entry.definitions[reference.scope]):
+        if rules.links_routes or is_test_case(self.entry, reference.scope):
             self.registrations.link(reference, call)
         self.through_libraries(reference, called, targets)
         self.implicit.call_implied(reference)

@@ -41,6 +41,8 @@ def shared_among(value: Type) -> float:
     An implicit call is one that the source does not write, such as `__add__` for `a + b`. If `value` has several classes, the confidence is
     `SEVERAL_CLASSES`. Otherwise the result is 0, which means the default confidence of the rule.
     """
+    if len(value) < 2:
+        return 0.0
     classes = sum(atom[0] in (INST, PENDING, EXTI) for atom in value)
     return 0.0 if classes < 2 else SEVERAL_CLASSES
 

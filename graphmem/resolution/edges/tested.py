@@ -68,7 +68,7 @@ def _test_around(entry: FileEntry, scope: int) -> int:
     `scope` is the definition. If the definition itself is a test, the result is `scope`. Definitions are given by their positions in the
     file.
     """
-    while scope > 0 and not is_test_case(entry, entry.definitions[scope]):
+    while scope > 0 and not is_test_case(entry, scope):
         scope = entry.definitions[scope].parent
     return scope if scope > 0 else -1
 

@@ -67,13 +67,24 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
     return order[index] if index >= 0 else -1
 
 
+def depends_on_line(entry: FileEntry, scope: int) -> bool:
+    """Whether a name of a scope can have an outer meaning on some lines.
+
+    This is so in blocks of a function of Go, and in class bodies of Python. See `hides_in_blocks` and `begins_in_class`.
+    """
+    if not scope:
+        return False
+    rules = rules_of(entry)
+    return rules.variables_end_with_blocks or (rules.class_variables_begin_late and entry.definitions[scope].kind == "class")
+
+
 def hides_in_blocks(entry: FileEntry, scope: int, name: str) -> bool:
     """Whether only some blocks of a function bind a name of an outer scope.
 
     Outside these blocks, the name keeps its outer meaning. The result is False for a parameter, and in languages in which a variable
     always belongs to the whole function.
     """
-    if not scope or not rules_of(entry).variables_end_with_blocks:
+    if not rules_of(entry).variables_end_with_blocks:
         return False
     slots = entry.names(scope).get(name)
     if not slots or (scope, name) in entry.locals or any(slot.kind != "binding" for slot in slots):
@@ -87,7 +98,7 @@ def begins_in_class(entry: FileEntry, scope: int, name: str) -> bool:
     Until the first of these assignments has run, the name in the class body has its outer meaning. The result is False in languages where
     the name always means the variable of the class.
     """
-    if not scope or not rules_of(entry).class_variables_begin_late or entry.definitions[scope].kind != "class":
+    if not rules_of(entry).class_variables_begin_late or entry.definitions[scope].kind != "class":
         return False
     slots = entry.names(scope).get(name)
     if not slots or (scope, name) in entry.locals or any(slot.kind != "binding" for slot in slots):

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from graphmem.parsing.facts import BLOCK_OBJECT, NAME
 from graphmem.resolution.files.file_entry import FileEntry, Place, Slot
 from graphmem.resolution.interfaces.language import rules_of
-from graphmem.resolution.type_inference.bindings import begins_in_class, hides_in_blocks, innermost, of_blocks, reaching, whole
+from graphmem.resolution.type_inference.bindings import (
+    begins_in_class,
+    depends_on_line,
+    hides_in_blocks,
+    innermost,
+    of_blocks,
+    reaching,
+    whole,
+)
 from graphmem.resolution.type_inference.contents import filled, is_vague
 from graphmem.resolution.type_inference.imported_names import ImportedNames
 from graphmem.resolution.values.declared_types import behind, closed, is_container, is_deferred, is_open
@@ -94,7 +102,7 @@ class Names:
         example an imported package. For a use in another block, the result is the enclosing scope. The same holds for a name in a Python
         class body that is not assigned yet.
         """
-        if line > entry.definitions[scope].end_line:
+        if not depends_on_line(entry, scope) or line > entry.definitions[scope].end_line:
             return scope
         if begins_in_class(entry, scope, name):
             return scope if any(slot.line < line for slot in entry.names(scope)[name]) else entry.around[scope]
@@ -117,8 +125,9 @@ class Names:
     def is_steady(self, entry: FileEntry, scope: int, name: str) -> bool:
         """Whether a name refers to the same bindings on every line of a scope."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
-        is_hidden = begins_in_class(entry, scope, name) or hides_in_blocks(entry, scope, name)
-        return not meaning.slots and not meaning.local and not is_hidden
+        if meaning.slots or meaning.local:
+            return False
+        return not depends_on_line(entry, scope) or not (begins_in_class(entry, scope, name) or hides_in_blocks(entry, scope, name))
 
     def _meaning(self, entry: FileEntry, scope: int, name: str) -> Meaning:
         """Return the bindings to which a name in a scope refers.

@@ -141,7 +141,8 @@ def _mentions(atom: Atom, symbol: Symbol) -> bool:
         return atom[1] is symbol
     if atom[0] == TYPEVAR or atom[0] == SELFTYPE:
         return True
-    return any(_mentions(inner, symbol) for part in _parts(atom) for inner in part)
+    parts = _parts(atom)
+    return bool(parts) and any(_mentions(inner, symbol) for part in parts for inner in part)
 
 
 def _mentions_variable(atom: Atom) -> bool:
