@@ -106,7 +106,7 @@ def is_local(service: Service) -> TypeGuard[GraphMem]:
 
 
 class Turns:
-    """Limits the wait for other processes that have an index open in turn.
+    """Limits the wait until other processes have closed an index.
 
     Args:
         patience_s: maximum wait in seconds for one process. If other processes open the index after it, the whole wait ends after

@@ -1,4 +1,4 @@
-"""A client of the project's server; it restarts a server that has ended."""
+"""A client of a project's server, which restarts the server if it ended."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Standing:
         self._lock = threading.Lock()
 
     def start_beside(self) -> None:
-        """Start the server in the background, if necessary.
+        """Start the project's server in the background, if none runs.
 
         An error is reported by the next call of `service`.
         """

@@ -19,7 +19,7 @@ _BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END
 
 
 def with_entries(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
-    """Return (content, notes) of a settings file with graphmem's entries.
+    """Add graphmem's entries to a settings file; return (content, notes).
 
     Each note is a sentence about a file or an entry that exists already and stays unchanged. `base` is the content of the file without
     graphmem's entries; None if the file does not exist.
@@ -59,7 +59,7 @@ def with_entries(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
 
 
 def without_entries(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
-    """Return (content, had_entries): a settings file without graphmem.
+    """Remove graphmem's entries from a settings file's content.
 
     `content` is the rest of the file after graphmem's entries are removed. It is None if the file does not exist, or if graphmem wrote the
     whole file. `had_entries` is whether the file had entries of graphmem. `now` is the current content; None if the file does not exist.
@@ -107,7 +107,7 @@ def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
 
 
 def is_bare(target: Target, after: bytes) -> bool:
-    """Return whether a settings file has nothing that a person wrote.
+    """Whether a settings file contains nothing that a person wrote.
 
     Uninstalling removes such a file. `after` is the file's content without graphmem's entries. Defaults that graphmem writes into a new
     file do not count as written by a person.

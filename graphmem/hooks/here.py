@@ -1,4 +1,4 @@
-"""Decide whether the server that an `owner.json` names may be trusted.
+"""Decide whether to trust the server that an `owner.json` names.
 
 The file is in the project directory, so another person may have made it. A malicious `owner.json` in a repository could name an attacker's
 server. That server would get a person's texts, and the agent would get the server's answers. A copy of a project has the `owner.json` of

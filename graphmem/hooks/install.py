@@ -204,7 +204,7 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
 
 
 def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
-    """Map each instruction file to an installed agent that reads the file.
+    """Map each instruction file to an agent, with graphmem, that reads it.
 
     An agent is installed if its settings have graphmem's hooks. Files without such an agent are left out.
     """

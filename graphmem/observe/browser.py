@@ -1,4 +1,4 @@
-"""Read results of browser tools: page, element and error.
+"""Interpret results of browser tools: page, element and error.
 
 The tools of Playwright, Puppeteer, Chrome's developer tools, Selenium and Electron servers are recognised by name, in the spelling of any
 agent. Only the text of a result is read, not its pictures.

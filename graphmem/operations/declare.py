@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 class Sight(StrEnum):
-    """The rule by which an operation hides memories from some callers."""
+    """The method by which an operation hides memories from some callers."""
 
     PLAIN = "plain"
     """The answer contains no memories."""
@@ -68,7 +68,10 @@ class Hints:
 
     @classmethod
     def closed(cls) -> Hints:
-        """The strictest arguments, for a method without the decorator `operation`."""
+        """Return the options for a method that is not declared as an operation.
+
+        They are the strictest: only an administrator who sees every memory may call the method.
+        """
         return cls("", "admin", Sight.WHOLE, False, False, {}, None, {}, "none", "", False)
 
 
@@ -260,7 +263,7 @@ def within_bounds(function: Callable[..., Any], operation: Operation) -> Callabl
 
 
 def held_to(operation: Operation, method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function to check its bounds and accept earlier parameter names."""
+    """Wrap a function: check number bounds, and accept old parameter names."""
     method = within_bounds(method, operation)
     return accepting(method, operation.hints.renamed) if operation.hints.renamed else method
 

@@ -54,7 +54,7 @@ def find_command(name: str) -> Operation | None:
 
 
 def _in_order(likely: str = "") -> list[tuple[str, str]]:
-    """Return where operations may be declared: (module, class) pairs.
+    """Return the (module, class) pairs to search for a declared operation.
 
     The pair of the module `likely` comes first, then those of modules that are already imported.
     """

@@ -53,7 +53,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """Mark of a parameter whose command option is not the derived one.
+    """Mark of a parameter that has another name on the command line.
 
     `graphmem.cli.derived` derives options from the parameters of operations. This mark replaces parts of a derived option.
 
@@ -72,7 +72,7 @@ class Spelled:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """Mark of a parameter that an interface fills in itself.
+    """Mark of a parameter that callers do not give: the interface fills it in.
 
     Args:
         by: the kind of value that the interface fills in. `actor` is the caller, for the audit. `clock` is the arrival of the request, by

@@ -42,12 +42,12 @@ DECLARED: Final = Operations.__bases__  # in the order of the documentation
 
 @cache
 def registry() -> dict[str, Operation]:
-    """Every operation by name, in the order of declaration."""
+    """Return every operation by its name, in the order of declaration."""
     return operations_of(*DECLARED)
 
 
 def implementations(parts: Iterable[object]) -> dict[str, Callable[..., Any]]:
-    """The method that implements each operation, by name.
+    """Map the name of each operation to the method that implements it.
 
     Each method checks the declared bounds of its arguments, and accepts earlier names of its parameters.
 

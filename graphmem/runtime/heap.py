@@ -29,7 +29,7 @@ def few_arenas() -> None:
 
 
 def give_back(*, between: bool = False) -> None:
-    """Return freed memory from this process's allocators to the system.
+    """Return memory that this process has freed to the operating system.
 
     The call takes milliseconds. The allocators are those of Arrow and of the C library, if it has a function for this.
 

@@ -1,4 +1,4 @@
-"""Values that are made when they are first requested."""
+"""Values that are computed when they are first requested."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _MEMORY_LIMITS: Final[tuple[tuple[Limit, str, str], ...]] = (
 
 
 class _Kind(NamedTuple):
-    """The ways in which a system reports that one resource is used up.
+    """Signs by which operating systems report one exhausted resource.
 
     A resource is, for example, memory or disk space. The lack of a resource is recognised by error numbers and by words in messages.
     """
@@ -137,7 +137,7 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
 
 def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
-    """Return an error that names the used-up resource, or None.
+    """Return an error that names the exhausted resource, or None.
 
     Resources are, for example, memory and disk space. The result is None if `error` has another cause.
 
@@ -247,7 +247,7 @@ def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
 
 @contextmanager
 def kept_if_possible(what: str) -> Iterator[None]:
-    """Ignore disk errors of a `with` block that writes to a cache.
+    """Ignore disk errors in a `with` block that writes to a cache.
 
     So the caller's work continues if the disk is full or read-only. `what` is the name of the cached data for the log.
     """

@@ -1,4 +1,4 @@
-"""Decode references to code: GraphQL ids, file URIs and absolute paths."""
+"""Decode references: GraphQL ids, file URIs and absolute paths."""
 
 from __future__ import annotations
 

@@ -350,7 +350,7 @@ def own_group() -> dict[str, Any]:
 
 
 def detached() -> dict[str, Any]:
-    """Return options of `subprocess.Popen` for a process that runs on alone.
+    """Return options of `subprocess.Popen` for an independent process.
 
     The new process continues when this process or its terminal window ends. A Ctrl-C in that window does not reach the new process.
     """
@@ -397,7 +397,7 @@ def alarm(cpu_s: float, wall_s: float) -> None:
 
 
 def arm() -> None:
-    """Let the signals that `alarm` sends end the process, as by default.
+    """Let the signals that `alarm` sends end this process.
 
     A process inherits ignored signals from its parent. Call this function before `alarm`; otherwise the signals may stay ignored.
     """

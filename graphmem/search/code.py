@@ -39,7 +39,7 @@ _OF_DOCUMENTS: Final = re.compile(
 
 
 class Signs(NamedTuple):
-    """Facts about symbols and files that raise the scores of some candidates.
+    """Facts about a query's symbols and files that raise some scores.
 
     Examples are the symbols that the query names, and files that change often. The facts are known before the candidates are found.
     """
@@ -52,7 +52,7 @@ class Signs(NamedTuple):
 
 
 class CodeLists(NamedTuple):
-    """The results of all ways to search code, as scores of units.
+    """Scores of code units, one list for each way to search.
 
     A unit is a symbol, or a chunk without a symbol.
     """
@@ -111,7 +111,7 @@ def gather(query: str, shot: Snapshot, answers: Answers, signs: Signs, weights: 
 
 
 def _entries_of(chunks: Sequence[str], pieces: Pieces, shot: Snapshot) -> dict[str, Entry]:
-    """Return the entries of chunks; chunks that no longer exist have none."""
+    """Return the word-index entries of chunks; removed chunks have none."""
     entries = {chunk: piece.entry for chunk, piece in pieces.known(chunks).items()}
     if shot.words is not None and len(entries) < len(chunks):
         entries |= shot.words.entries(chunk for chunk in chunks if chunk not in entries)
@@ -119,7 +119,7 @@ def _entries_of(chunks: Sequence[str], pieces: Pieces, shot: Snapshot) -> dict[s
 
 
 def _lists(query: str, units: Units, words: UnitWords, cosines: Mapping[str, float], signs: Signs, weights: Weights) -> list[Ranked]:
-    """Return the scores of units from each way of searching.
+    """Return one list of unit scores for each way of searching.
 
     `words` and `cosines` have the scores of the two indexes.
     """
@@ -145,7 +145,7 @@ def _lists(query: str, units: Units, words: UnitWords, cosines: Mapping[str, flo
 
 
 def worth_of(view: GraphView, query: str, tuning: Tuning) -> Callable[[str, str], float] | None:
-    """Return a function that gives tests and documents less weight, or None.
+    """Return a function that lowers scores of tests and documents, or None.
 
     The function returns a factor for (kind of chunks, path of their file). The search by words multiplies the scores of these chunks by the
     factor. Otherwise tests and documents would fill most of the limited number of candidates. The result is None if the query is not a
@@ -169,7 +169,7 @@ def _asks_for_code(query: str) -> bool:
 
 
 def is_heard(found: CodeLists, faint: float) -> bool:
-    """Whether any candidate in the code matches well enough to be shown.
+    """Whether any code candidate matches well enough to be shown.
 
     A candidate matches if it has a word or a name of the query, or is at a file and line that the query names. A candidate also matches if
     its cosine with the query is at least `faint`.
@@ -201,7 +201,7 @@ def _in_files(units: Units, files: Mapping[str, float]) -> dict[str, float]:
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
-    """Return a sort key that puts chunks in the order of their best position.
+    """Return a sort key that orders chunks by their best position in lists.
 
     Each of `lists` maps chunk ids to scores. A chunk's best position is the first one that it has in any of the lists, each sorted by
     score. Chunks that are in no list come last. Ties are ordered by id.
@@ -214,7 +214,7 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 
 
 def _receivers(units: Units) -> dict[str, list[str]]:
-    """Map each chunk to the units that get a score from the chunk's vector.
+    """Map each chunk to the units that its vector scores.
 
     A unit is a symbol, or the lines of a chunk outside every symbol. A vector describes a whole chunk. These units get the vector's score:
 
@@ -255,7 +255,7 @@ def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float
 
 
 def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, tuning: Tuning, best_cosine: float | None) -> list[Voted]:
-    """Fuse the lists of code candidates and return the best k.
+    """Merge the lists of code candidates into one; return the best k.
 
     A candidate gains a bonus (votes) if its file has other good hits. `k` is the number of hits that the request asks for.
 
@@ -284,7 +284,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 
 
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
-    """Return ranked lists of candidates that are related to the best hits.
+    """Return lists of candidates that resemble the best hits.
 
     There are three lists. The first has candidates with similar vectors. The second has candidates that share rare words with the hits. The
     third has candidates that an edge joins to a hit.
@@ -299,7 +299,7 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
 
 
 def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
-    """Return candidates, with lower scores for code that a query rarely means.
+    """Lower the scores of code that a query rarely means.
 
     Such code is:
 

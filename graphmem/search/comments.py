@@ -1,4 +1,4 @@
-"""Give the score of a comment to the definition right below the comment.
+"""Move the score of a comment to the definition right below it.
 
 In most languages, the comment that documents a definition is above it, outside its lines. A chunk's lines outside definitions form a
 separate candidate. Without this module, an answer could have both the comment and its definition, with the same title.
@@ -24,7 +24,7 @@ _MARKS: Final = ("//", "/*", "*", "#", "--", ";")  # of a comment's line, in any
 
 
 def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, most: int) -> list[Fused]:
-    """Replace comments among the best candidates by definitions below them.
+    """Replace comments among the best candidates with the code they describe.
 
     The lines of a chunk outside definitions are one candidate. This candidate is removed on two conditions: a comment in these lines has
     more words of the query than the rest of the lines, and the definition below the comment is a candidate. The definition then gets the
@@ -92,7 +92,7 @@ def _documented(view: GraphView, units: Units, chunk: str, query: str) -> str:
 
 
 def _cut_off(view: GraphView, entry: Entry) -> dict[str, int]:
-    """Return the function that a chunk begins but does not end.
+    """Return the function that begins in a chunk and continues after it.
 
     The function may also begin on the line after the chunk. The result maps the function's id to the position of the function's first line,
     counted from the chunk's first line. Without such a function, the result is empty.

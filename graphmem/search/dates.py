@@ -1,4 +1,4 @@
-"""Compare dates in a query with the times memories were created.
+"""Compare dates in a query with the creation times of memories.
 
 For "What did Ana paint in June?", memories that were created in June or just after rank higher, even without a date in the text. A date
 without a year, such as "3 June", means this date in each recent year with memories. Words like "yesterday" count back from now.

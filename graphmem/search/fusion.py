@@ -1,4 +1,4 @@
-"""Join ranked lists of candidates into one, by weighted normalised scores.
+"""Merge ranked lists of candidates into one, by weighted scores.
 
 Sources: Cormack, Clarke, Buettcher 2009 (reciprocal rank fusion, k = 60 in the paper); Fox and Shaw 1994 (sums of normalised scores).
 Measurements chose the default: docs/decisions/0006-fusion.md.
@@ -126,7 +126,7 @@ class Scaled:
 
 
 def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, before: Sequence[Fused] = ()) -> list[Fused]:
-    """Join ranked lists by weighted sums of normalised scores, best first.
+    """Merge ranked lists by weighted sums of normalised scores, best first.
 
     The order of the lists does not affect the result.
 

@@ -37,7 +37,7 @@ def counted(hits: Sequence[SearchHit]) -> list[FacetCount]:
 
 
 def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
-    """Whether nothing is found, or no hit contains the query's only word.
+    """Whether a search found nothing, or only similar words.
 
     Hits that do not contain the word were found by similar words. For a query of several words, the result is True only if nothing is
     found.

@@ -104,7 +104,7 @@ def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]
 
 
 def _stems_by_line(units: Units, shown: Collection[str], index: WordIndex, wanted: Wanted) -> dict[str, dict[int, frozenset[str]]]:
-    """Return which stems of the query each line of the given units contains.
+    """Find the query's word stems in each line of given units.
 
     The result maps each unit in `shown` to a dict. The dict maps line numbers in the file to stems. A unit is a symbol, or a chunk without
     a symbol. Lines without a stem of the query are left out.

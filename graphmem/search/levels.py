@@ -1,4 +1,4 @@
-"""Limit the cost of searches when recent searches were slow."""
+"""Reduce the work of each search while recent searches are slow."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Level(NamedTuple):
     p95_ms: float
 
     def tuned(self, tuning: Tuning) -> Tuning:
-        """Return the settings of search; a slow search gets fewer candidates.
+        """Return search settings that fit the level: fewer candidates if slow.
 
         If the level is "degraded", only a fifth of the memories and a third of the neighbours in the graph are considered. Otherwise
         `tuning` is returned unchanged.

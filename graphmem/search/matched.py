@@ -31,7 +31,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
 
 
 class Wanted(NamedTuple):
-    """The stems of a query's words, to find lines that contain them."""
+    """The word stems of a query, to find lines that contain them."""
 
     stems: frozenset[str]
 

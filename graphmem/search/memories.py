@@ -148,7 +148,7 @@ def gather(
 
 
 def is_heard(lists: MemoryLists, faint: float) -> bool:
-    """Whether any memory has a word of the query or a similar vector.
+    """Whether any memory has a word of the query, or a similar vector.
 
     A vector is similar if its cosine with the query's vector is at least `faint`. If the result is False, the search shows no memory as a
     match.
@@ -157,7 +157,7 @@ def is_heard(lists: MemoryLists, faint: float) -> bool:
 
 
 def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], code: Elsewhere, cosines: Collection[float]) -> MemoryLists:
-    """Rescale scores of memories so that they are comparable with code.
+    """Rescale scores of memories, so that they are comparable with code.
 
     After rescaling, a memory gets the full score for words only if it contains all words of the query. Without rescaling, the best memory
     gets the full score, even if it has only one common word, and could outrank code with all of the words. The rarity of words is counted

@@ -1,4 +1,4 @@
-"""Rank code before lessons in search answers that contain both.
+"""Rank code before lessons (memories from commits) in search answers.
 
 A lesson is a memory made of a commit's message. Lessons share words with many questions. Without these rules, they would fill the first
 five places of an answer to a question about code. A lesson is a draft until a person confirms it. A search for only memories is not
@@ -53,7 +53,7 @@ def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collec
 def without_strangers(
     scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
 ) -> tuple[list[ScoredMemory], bool]:
-    """Rank memories below the best code if they are unrelated to that code.
+    """Rank memories that are unrelated to the best code below this code.
 
     A seed is a memory taken from a file of the project. A seed always ranks below code. A lesson is a memory made of a commit's message. An
     unconfirmed lesson ranks below code unless the commit changed a file of one of the best hits.
@@ -84,7 +84,7 @@ def without_strangers(
 
 
 def with_room(hits: Sequence[SearchHit], query: str, k: int) -> list[SearchHit]:
-    """Return the best k hits, with places reserved for code and memories.
+    """Return the best k hits, with places reserved for code and for memories.
 
     Half of the places are reserved for code. If the query asks for decisions or lessons (memories made of commit messages), instead a
     quarter is reserved for code and a quarter for memories. Other places, and reserved places that are not needed, go to the best hits of

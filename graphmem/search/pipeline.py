@@ -49,7 +49,7 @@ _TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists that
 
 
 class Aids(NamedTuple):
-    """Optional parts of a search: synonyms, frequency of change, a reranker."""
+    """Optional inputs of a search: synonyms, change frequencies, a reranker."""
 
     project: str = ""  # the project's name in ids of files
     judge: Judge = Judge()
@@ -60,7 +60,7 @@ class Aids(NamedTuple):
 
 
 class _Path(NamedTuple):
-    """One search method, such as by words, that runs in a thread.
+    """A search method, such as search by words, that runs in a thread.
 
     `future` will have the candidates that the method finds. If the method is not used for this query, `future` is None and `reason` says
     why.
@@ -235,7 +235,7 @@ class _Run:
         return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.chunks, filters), "")
 
     def _collect(self, path: _Path) -> Any:
-        """Wait for the result of `path`, a way to find candidates.
+        """Wait for the result of one search method.
 
         The result is None if the way did not run, failed, or missed the deadline. The reason is recorded in `missing`.
         """
@@ -337,7 +337,7 @@ class _Run:
     def _without_strangers(
         self, index: MemoryIndex, scored: list[memories.ScoredMemory], hits: Sequence[SearchHit], coded: code.CodeLists
     ) -> list[memories.ScoredMemory]:
-        """Rank memories that are unrelated to the code hits below these hits.
+        """Rank memories that are unrelated to the code hits below the hits.
 
         The function `mixed.without_strangers` decides. If it leaves out memories, a note is added to the answer.
         """
@@ -398,7 +398,7 @@ def _cosines(coded: code.CodeLists) -> Collection[float]:
 
 @cache
 def _pool(path: str) -> ThreadPoolExecutor:
-    """Return the thread pool of one way to find candidates, such as by words.
+    """Return the thread pool of one search method, such as search by words.
 
     Each way has its own threads, so that a query that waits for a model to load does not delay the word search of another query. Threads
     are sufficient, because SQLite, the model and the matrix product release the interpreter lock.

@@ -267,7 +267,7 @@ def _small(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinte
 
 
 def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
-    """Return the words of all chunks in one array, and where their lines end.
+    """Return the words of all chunks in one array, with the ends of lines.
 
     Returns:
         the id of each word's stem, with the id LINE at each line end;
@@ -319,7 +319,7 @@ class _Symbols:
         ]
 
     def _stands_alone(self, row: int, entry: Entry) -> bool:
-        """Whether a definition is ranked as a separate hit.
+        """Whether a definition is ranked as a search hit of its own.
 
         `row` is the definition. A definition inside a function is ranked separately only if the chunk `entry` does not contain the whole
         function.
@@ -344,7 +344,7 @@ def _first_line(entry: Entry, lines: int) -> int:
 def _painted(
     view: GraphView, entry: Entry, count: int, symbols: _Symbols, named: Mapping[int, float], nodes: dict[str, int]
 ) -> tuple[list[str], list[int]]:
-    """Return which symbol each line of a chunk belongs to.
+    """Map each line of a chunk to the symbol that contains it.
 
     The first list has the ids of the chunk's units. A unit is a symbol, or the lines outside symbols. The second list has, for each line,
     the position of the line's unit in the first list. The node of each unit that is a symbol is added to `nodes`.

@@ -1,4 +1,4 @@
-"""Votes of code hits for the units around them, and copies among the hits."""
+"""Raise scores of files with several hits; lower those of repeated pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COPY: Final = 0.35  # factor for a section of a document that repeats a better 
 
 
 def without_copies(voted: list[Voted], units: Units) -> list[Voted]:
-    """Return candidates, with lower scores for sections that repeat a page.
+    """Lower the scores of document sections that repeat another page.
 
     Documentation often has one copy of a page for each version. A section of a document repeats another if both have the same heading, in
     files of the same name. Of all sections that repeat each other, the one in the outermost folder gets the best of their scores. The
@@ -43,7 +43,7 @@ def without_copies(voted: list[Voted], units: Units) -> list[Voted]:
 
 
 def with_votes(fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
-    """Return candidates, with higher scores if their file has other good hits.
+    """Raise the scores of candidates whose file has other good hits.
 
     Such hits vote for their file. The votes of a file are the sum of the scores of its best `voters` hits. Each candidate gains `weight` ×
     (votes of its file / most votes of any file). The result keeps the order of `fused`, although scores change.

@@ -1,4 +1,4 @@
-"""Recognise texts about code: release notes, completions, help texts.
+"""Recognise text that only mentions code: release notes and help texts.
 
 Words of a question often occur in release notes, in scripts that complete a command line, and in functions that only return a help text.
 None of these texts does what the question asks about. Documents and scripts are recognised by their paths, and such functions by their

@@ -107,7 +107,7 @@ class Guarded:
         return seeing(self._access.visibilities, person.seen() if person is not None else NONE)
 
     def _signed(self, verb: str, rule: Hints, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap an operation, so that its caller is recorded.
+        """Wrap an operation to record who calls it.
 
         The name of the token or login is added to the argument `actor`, for the audit log of memories. If a person changes data, the
         operation is also recorded in the audit log of people, with its outcome. While the operation runs, `caller` returns the caller's
@@ -219,7 +219,7 @@ class Guarded:
         return answer
 
     def _see(self, memory_id: str) -> MemoryInfo:
-        """Return a memory if the caller may see it.
+        """Return the memory with this id, if the caller may see the memory.
 
         Raises:
             MemoryNotFoundError: the memory does not exist, or is hidden from the caller.
@@ -246,7 +246,7 @@ class Guarded:
         return False
 
     def _as_seen(self, answer: Any) -> Any:
-        """Return an operation's answer as this caller sees it.
+        """Hide what the caller may not see in an operation's answer.
 
         A memory in the answer is read again with the caller's permissions. Answers of other types are returned unchanged.
 

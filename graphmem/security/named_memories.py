@@ -1,4 +1,4 @@
-"""Find the memories and visibilities in the arguments of an operation."""
+"""Find memory ids and visibilities in the arguments of an operation."""
 
 from __future__ import annotations
 

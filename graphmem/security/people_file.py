@@ -47,7 +47,7 @@ _S = TypeVar("_S", bound="PeopleFile")
 
 
 def at_once(method: Callable[Concatenate[_S, _P], _R]) -> Callable[Concatenate[_S, _P], _R]:
-    """Make all changes of a method in one transaction.
+    """Decorate a method: make all its changes in one transaction.
 
     If the file does not exist, the method is called without one. Only `invite` creates the file.
     """
@@ -101,7 +101,7 @@ class PeopleFile:
             return int(made.fetchone()[0])
 
     def outcome(self, entry: int, details: str) -> None:
-        """Replace the details of an entry of the audit log, which `note` made."""
+        """Replace the details of an audit log entry that `note` made."""
         self.change("UPDATE act SET details = ? WHERE n = ?", details[:200], entry)
 
     def expect(self, login: str) -> None:
@@ -138,7 +138,7 @@ class PeopleFile:
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
-        """Lend the connection to the file, which no other thread uses meanwhile."""
+        """Yield the file's database connection; other threads wait meanwhile."""
         with self._lock:
             if self._db is None:
                 db = _FILE.connect(self._path, create=True)

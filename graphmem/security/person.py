@@ -27,7 +27,7 @@ SEEN_BY_ALL: Final = frozenset({"project", "organization"})
 
 
 class Person:
-    """A person in one project: which memories they own and see.
+    """A person in one project, with the memories that they own and see.
 
     Two objects are equal if login, teams, project and the team of the credential are equal.
     """

@@ -1,4 +1,4 @@
-"""Credentials of people for one project of a server."""
+"""The credentials that one project of a server accepts."""
 
 from __future__ import annotations
 

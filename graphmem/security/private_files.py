@@ -1,4 +1,4 @@
-"""Decide which files' content must not enter memories.
+"""Decide which files must not be quoted in memories.
 
 A file is kept out for one of three reasons: Git ignores the file, `.secretsignore` names it, or its name begins with `.env`.
 """

@@ -313,7 +313,7 @@ class Hosting:
 
 
 def _full(name: str, branch: BranchId | None) -> str:
-    """Return the key under which an open project or branch is registered."""
+    """Return the key of an open project or branch in `Hosting`'s table."""
     return name if branch is None else BETWEEN.join((name, *branch))
 
 

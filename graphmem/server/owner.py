@@ -66,7 +66,7 @@ def publish(path: Path, address: str, token: str, version: str) -> Owner:
 
 
 def still_busy(busy: StoreBusyError) -> bool:
-    """Return whether a client must still wait for the process named in `busy`.
+    """Whether a client must still wait for the process named in `busy`.
 
     The result is False in three cases: `busy` names no process, the process has closed the index, or the process has become the index's
     server, to which a client can connect. Only two small files are read, which is cheaper than an attempt to open the index.

@@ -31,7 +31,7 @@ _MOVING_S: Final = 10.0
 
 
 class Peers:
-    """The other servers of a directory, as one server sees them.
+    """The other servers that serve the same directory of projects.
 
     Args:
         folder: the directory of the projects.
@@ -69,7 +69,7 @@ class Peers:
         return self._own is not None and hmac.compare_digest(token.encode(), self._own.token.encode())
 
     def holding(self, data_dir: Path) -> Owner | None:
-        """Return the running other server that has an index open, or None."""
+        """Return the other running server that has an index open, or None."""
         holder = open_in(data_dir / DATABASE)
         if holder is None or holder["host"] != socket.gethostname() or holder["pid"] == os.getpid():
             return None
@@ -90,13 +90,13 @@ class Peers:
 
 
 class Patience:
-    """A limited wait for a project that moves to another server."""
+    """Limits the wait while a project moves from one server to another."""
 
     def __init__(self) -> None:
         self._end = time.monotonic() + _MOVING_S
 
     def lasts(self, error: Exception) -> bool:
-        """Whether to ask again after `RETRY_S` seconds, because of an error.
+        """Whether an error is temporary, so the request should be repeated.
 
         After the end of a server, the lock of its project becomes free only when its process has ended. When a server opens a project, it
         takes the lock before the lock file names the server.

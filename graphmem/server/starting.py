@@ -137,7 +137,7 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
 
 
 def _make_room(log: Path) -> None:
-    """Rename the server's log if it is too long, so that a new one begins.
+    """Begin a new server log if the current one is too long.
 
     The log that was renamed before is replaced.
     """

@@ -230,7 +230,7 @@ class GraphReads(Protocol):
         """
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
-        """Return the edges that begin in given files, such as calls made there."""
+        """Return the edges whose source is in given files, such as calls there."""
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
         """Return the stored rows of given files, without edges; see `StoredRows`.
@@ -379,7 +379,7 @@ class LocalFile(Protocol):
         """
 
     def waste(self) -> int:
-        """Estimate how many bytes `compact` would free.
+        """Estimate the number of bytes that `compact` would free.
 
         The estimate is the number of bytes by which the file has grown since it was last rewritten as a whole.
         """
@@ -403,7 +403,7 @@ class LocalFile(Protocol):
         """
 
     def announced(self) -> AbstractContextManager[int]:
-        """Announce a change of code that readers see before it is committed.
+        """Announce a code change, so that readers see it before its commit.
 
         Use in a `with` block that calls `apply` with the change. The readers are those of the in-memory copies of the graph. The block gets
         the generation (counter of changes) that `apply` will return. Until the end of the block, reads of code from the database wait, and

@@ -28,7 +28,7 @@ from graphql import (
 
 @cache
 def shape_rules(max_depth: int, max_aliases: int) -> tuple[type[ASTValidationRule], ...]:
-    """Return the validation rules that enforce limits on documents.
+    """Return GraphQL validation rules that limit depth and aliases.
 
     Equal limits give the same classes, so that validation can be cached.
     """

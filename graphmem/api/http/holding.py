@@ -56,7 +56,7 @@ LETTING_GO: Final = frozenset({Phase.IDLE, Phase.HEADERS, Phase.BODY, Phase.REST
 
 
 class Allowed(NamedTuple):
-    """The time limit of a connection in one phase, such as sending a body."""
+    """The maximum time of a connection in one phase, such as sending a body."""
 
     seconds: float
     is_by_size: bool  # one more second for each `BYTES_A_SECOND`
@@ -110,7 +110,7 @@ class Slot:
         self.size = 0  # bytes received, or waiting to be written, in this phase
 
     def note(self) -> None:
-        """Update `phase`: the event that the connection waits for now.
+        """Find out what the connection is waiting for, and store it in `phase`.
 
         If the phase changed, its time limit starts again.
         """
@@ -119,7 +119,7 @@ class Slot:
             self.begin(phase)
 
     def wait_to_write(self, waiting: int) -> None:
-        """Record that the client has not yet read `waiting` bytes of an answer.
+        """Note how many bytes of an answer the client has not read yet.
 
         Each time this number has dropped by `STEP_BYTES`, the time limit for reading starts again.
         """

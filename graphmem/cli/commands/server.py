@@ -243,7 +243,7 @@ def login(
 
 
 def _note_unknown(here: CommandContext, project: str) -> None:
-    """Note that the server has no project of this name yet, if it is so.
+    """Warn if the server has no project of this name yet.
 
     A role may be given before the first push. The name may also be mistyped.
     """

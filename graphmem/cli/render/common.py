@@ -1,4 +1,4 @@
-"""Write phrases that several answers share, such as `path:line`."""
+"""Phrases that the output of several commands shares, such as `path:line`."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _tests(output: Output, found: Review, top: int) -> None:
 
 
 def _beside(output: Output, found: Review, top: int) -> None:
-    """Print memories, contracts and files that belong to the changed code."""
+    """Print memories, contracts and related files for the changed code."""
     known = [
         ((f"#{one.memory.short_id}", common.NAME), (one.memory.type, common.PATH), one.memory.title, common.place(one.path, one.line))
         for one in found.known

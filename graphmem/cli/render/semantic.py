@@ -120,7 +120,7 @@ def boundary(output: Output, found: ModuleBoundary) -> None:
 
 
 def _split(output: Output, found: ModuleBoundary) -> None:
-    """Print whether a module divides well, into what, and what crosses."""
+    """Print whether a module can be split well, the parts, and shared uses."""
     title, style = ("split in two", HEADING) if found.splits_well else ("no good place to split", BAD)
     all_uses = found.crossing + found.inside
     output.line((title, style), f"  {found.crossing:,} of {plural(all_uses, 'use')} of the smaller part cross the best division")

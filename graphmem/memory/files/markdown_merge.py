@@ -17,7 +17,7 @@ _END: Final = "\n"
 
 
 class Line(NamedTuple):
-    """The planned change of one list item in the document."""
+    """A planned change of one list item in a Markdown document."""
 
     id: str = ""  # the item's short id from now on; "": it belongs to the person alone
     text: str | None = None  # the item's new text; None: unchanged
@@ -116,7 +116,7 @@ def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: i
 
 
 def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) -> list[_Piece]:
-    """Return the lines of the document with the planned lines inserted.
+    """Insert the planned lines into a document.
 
     `pieces` are the lines. `behind` maps a line number to the lines to insert after that line. If a line before inserted lines has no line
     end, `end` is added to it.

@@ -294,7 +294,7 @@ def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping
 
 
 def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
-    """Return the planned change of each list item of MEMORY.md.
+    """Map each changed list item of MEMORY.md to its planned change.
 
     The result maps the number of an item's first line to the item's change. Unchanged items are left out.
     """

@@ -34,7 +34,7 @@ class JournalTurns:
         self._stamp: tuple[object, ...] = ()  # of the journal as it was read
 
     def opened(self, journal: Journal) -> None:
-        """Begin to watch a journal for changes; call this after reading it."""
+        """Note the journal's current state, to detect later changes."""
         self._journal = journal
         self._stamp = journal.stamp()
 
@@ -45,7 +45,7 @@ class JournalTurns:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock out other worktrees of the repository while the block runs.
+        """Lock the journal against other worktrees while the block runs.
 
         First, new memories of the other worktrees are read.
         """

@@ -198,7 +198,7 @@ class Replay:
 
 
 def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dict[str, Any]:
-    """Return journal fields that contain a whole memory and its links to code.
+    """Return journal fields that record a whole memory and its links to code.
 
     `knowledge` maps the id of each memory to the memory's links.
     """

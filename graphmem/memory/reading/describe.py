@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BranchesOf(Protocol):
-    """Function that names the branches with a memory's code.
+    """A function that names the branches that contain a memory's code.
 
     A memory's code is the code that the memory is linked to.
     """

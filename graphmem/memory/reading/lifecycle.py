@@ -218,7 +218,7 @@ def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: C
 
 
 def _is_protected(row: MemoryRow, now: datetime, active: Collection[str]) -> bool:
-    """Return whether a memory is never retired to meet a limit.
+    """Whether a memory is kept even if there are too many memories.
 
     The memory is protected if it is pinned, verified, a decision, used within a day, or part of an active session.
     """

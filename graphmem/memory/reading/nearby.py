@@ -42,7 +42,7 @@ TARGET, AROUND, WAY, HIT, TEST, TOGETHER = "target", "around", "way", "hit", "te
 
 
 class Place(NamedTuple):
-    """A symbol or file of an answer, and its relation to the subject.
+    """A symbol or file of an answer, with its relation to the question.
 
     The subject is the code that the question is about. The relation has three parts: nearness (1 for the subject itself, down to 0), a role
     such as "around", and the distance from the subject in steps.
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
 
 class Places:
-    """The symbols and files of one answer, each with its nearness.
+    """The symbols and files of one answer, with their nearness.
 
     Args:
         anchored: ids of all symbols and files that some memory is about. `put` ignores any others.

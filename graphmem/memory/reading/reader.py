@@ -68,7 +68,7 @@ class MemoryReader:
         return Describer(self.index(), self.view(), self.clock.now(), self.paths, self.branches_of)
 
     def branches_of(self, row: MemoryRow, *, gone: bool) -> list[str]:
-        """Return the branches, except the indexed one, that have a memory's code.
+        """Return the other branches that contain the code of a memory.
 
         A memory's code is the code that the memory is linked to. On a server of many projects, the result has pushed branches.
 

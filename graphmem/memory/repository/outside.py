@@ -1,4 +1,4 @@
-"""Record which text from outside influenced memories, for their review.
+"""Record the outside text that influenced memories, for their review.
 
 Such text comes from web pages, tools or files. A memory that it influenced is called contaminated and waits until a person reviews it.
 """
@@ -21,7 +21,7 @@ NAMED: Final = 3  # in a note
 
 
 def page_row(page: str, at: datetime) -> SessionRow:
-    """Return a row that names a page, tool or file as a source of memories.
+    """Make a row that records a page, tool or file as a source of memories.
 
     The source is stored like a session. So `retract` can remove every memory that came from it.
     """

@@ -1,4 +1,4 @@
-"""The changes that one write of memories makes."""
+"""The planned changes of one write of memories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Plan(NamedTuple):
-    """One write of memories: its changes, its events and its results."""
+    """The plan of one write of memories: changes, audit events and results."""
 
     delta: KnowledgeDelta
     events: list[Event]
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """The input for planning a write: existing memories, code and time."""
+    """The data for planning a write: existing memories, code and time."""
 
     memories: MemoryIndex
     view: GraphView | None

@@ -1,4 +1,4 @@
-"""Make journal and graph agree on the memories again.
+"""Reconcile the journal of memories with the graph.
 
 Changes that the graph lacks are replayed from the journal. Changes that the journal lost are appended to the journal again. The module also
 erases text of memories from journal and graph.
@@ -28,7 +28,7 @@ ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 
 
 def mark_of(head: Head) -> str:
-    """Return a string that identifies a journal entry: `number:hash`.
+    """Return the string `number:hash`, which identifies a journal entry.
 
     The graph stores the string of the last entry whose changes it contains, under the key `META`.
     """
@@ -56,7 +56,7 @@ class Recovery:
         self._replaced = replaced
 
     def level(self) -> list[str]:
-        """Make graph and journal agree; return a sentence for each repair.
+        """Reconcile graph and journal; return one sentence for each repair.
 
         Entries that the graph lacks are replayed. Memories that the journal lost are appended to the journal. If the journal was rewritten,
         or if journal and graph have different numbers of memories, all memories are rebuilt from the journal.
@@ -149,7 +149,7 @@ class Recovery:
         self._rewrite(change, "secrets were taken out of earlier entries", actor)
 
     def rewrite_as_is(self, note: str) -> None:
-        """Write all entries of the journal again, plain or encrypted.
+        """Rewrite all entries of the journal, in plain text or encrypted.
 
         The entries are encrypted if encryption is on now, else plain.
         """
@@ -169,7 +169,7 @@ class Recovery:
         return files
 
     def restate(self, number: int = 0) -> list[str]:
-        """Append memories again that are missing in the journal.
+        """Append memories of the graph that the journal has lost.
 
         The memories are read from the graph, so afterwards the journal has every memory that the graph has. Returns a list with one
         sentence about the repair; the list is empty if nothing was lost.
@@ -250,7 +250,7 @@ class Recovery:
 
 
 def _without_ends(line: Line, ids: set[str]) -> Line:
-    """Return a journal entry without its relations to removed memories.
+    """Remove relations to removed memories from a journal entry.
 
     `line` is the entry of a memory that is kept, and `ids` has the ids of the removed memories.
     """
@@ -274,7 +274,7 @@ def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
 
 
 def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
-    """Return the memory `row` with the name of its vector's model.
+    """Set the name of the model of a memory's stored vector.
 
     `row` is the memory from the journal, `stored` the same memory from the graph. If `stored` is None or has another text, no vector is
     stored, and the name is "".

@@ -111,7 +111,7 @@ class MemoryRepository(MemoryReader):
             self._take_in()
 
     def _take_in(self) -> None:
-        """Open the journal, and add its missing entries to the graph."""
+        """Open the journal, and add entries to the graph that the graph lacks."""
         self.journal = Journal(self._journal_at)
         self.recovery = Recovery(self.journal, self.store, self._committer, self.clock, self._replaced)
         self.just_loaded = self.journal.head.number > 0  # and not pruned since
@@ -177,7 +177,7 @@ class MemoryRepository(MemoryReader):
         return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
 
     def foreseen(self, items: Iterable[Mapping[str, Any]], source: str, assumed: Iterable[MemoryRow]) -> Plan:
-        """Return the changes that `remember_many` would make, without writing.
+        """Return the changes that `remember_many` would make; write nothing.
 
         Args:
             items: the memories, without vectors.
@@ -333,7 +333,7 @@ class MemoryRepository(MemoryReader):
         return stopped
 
     def reconsider(self, ids: Sequence[str]) -> None:
-        """Compare the memories `ids`, which just got vectors, with older ones.
+        """Compare memories that just got vectors with older ones.
 
         The vectors show which memories say the same in other words. Such memories are linked.
         """

@@ -184,7 +184,7 @@ def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
 
 
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
-    """Return the contradictions of a memory that end with its new text.
+    """Return the contradictions of a memory that its new text resolves.
 
     The new text is `content`. A contradiction is a relation (source id, target id, kind). Relations that a person recorded are left out.
     """
@@ -197,7 +197,7 @@ def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str
 
 
 def _is_untyped(row: MemoryRow) -> bool:
-    """Return whether a memory has the default type because none was chosen.
+    """Whether a memory has the default type because nobody chose a type.
 
     The result is True if the memory has the default type and the default half-life. When the type of such a memory changes, the memory gets
     the half-life of the new type.

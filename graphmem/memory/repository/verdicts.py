@@ -102,7 +102,7 @@ class Judge:
         return verdict
 
     def _new_wins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether the new memory `row` replaces the equivalent `other`.
+        """Whether the new memory `row` replaces the equivalent memory `other`.
 
         The memory with the more trusted source wins. If both are equally trusted, the longer text wins; if the lengths are equal, `row`
         wins. A pinned or verified memory is never replaced. A person's memory is replaced only by another memory of a person.
@@ -112,7 +112,7 @@ class Judge:
         return not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
 
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether one of two similar memories may replace the other.
+        """Whether one of two similar memories may replace the other.
 
         There are two cases. Either the replaced memory's source makes only candidates (unconfirmed memories), or the remaining memory has
         all words of the replaced one. So text that was stored on purpose does not lose content.
@@ -197,7 +197,7 @@ class Judge:
         )
 
     def _winner(self, row: MemoryRow, other: MemoryRow) -> bool | None:
-        """Return whether the new memory `row` wins over `other`, which it denies.
+        """Whether the new memory `row` wins over the memory that it contradicts.
 
         The result is None if neither wins. Then both memories stay.
         """

@@ -165,10 +165,10 @@ class Planner:
         return self._finish([])
 
     def _tainted(self, draft: Draft) -> Draft:
-        """Return the draft, marked as no more trusted than its sources.
+        """Mark a draft as no more trusted than the memories it derives from.
 
-        The sources are the memories that the draft was derived from. The draft gets the least trusted origin among its own and theirs. If
-        a source is contaminated (influenced by outside text), the draft is, too.
+        The sources are the memories that the draft was derived from. The draft gets the least trusted origin among its own and theirs. If a
+        source is contaminated (influenced by outside text), the draft is, too.
         """
         origin, contaminated = draft.origin, draft.contaminated
         for one in draft.derived_from:

@@ -230,9 +230,10 @@ def resolve(view: GraphView, ref: str) -> list[int]:
 
 
 def _outermost(view: GraphView, nodes: list[int], name: str) -> list[int]:
-    """Return the definitions outside others, if all are in one file.
+    """Return only the outermost definitions, if all are in one file.
 
-    So `saveCart` in a memory means the function, although a class has a method of this name. For a plain word, all `nodes` are returned.
+    So `saveCart` in a memory means the function `saveCart`, even if a class in the same file has a method of this name. For a plain word,
+    all `nodes` are returned.
     """
     if name.isalpha() and name.islower():
         return nodes

@@ -1,4 +1,4 @@
-"""Tables of tools and files that are always local text.
+"""Tables of tools and files whose text always counts as local.
 
 Local text comes from the project, its people or the program itself. A source that is not in these tables counts as external. Examples are
 an unknown tool, a package manager, the client of an issue tracker, and a container's logs.

@@ -1,7 +1,7 @@
-"""Decide whether the output of a tool call is local or external text.
+"""Decide whether a tool's output is local text or external text.
 
-Text of the project and its people is local; all other text is external. `local` and `programs` beside this file list the known
-local sources. A call counts as a source of external text unless its tool, its command line and its files show that it is local.
+Text of the project and its people is local; all other text is external. `local` and `programs` beside this file list the known local
+sources. A call counts as a source of external text unless its tool, its command line and its files show that it is local.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Keep injected memories from counting as evidence for themselves.
+"""Recognise memories that an agent only repeats, which prove nothing.
 
 graphmem shows memories to an agent (injection). If the agent repeats a shown memory, that is an echo and not independent evidence. Injected
 text has marks. `stripped` removes marked text from the agent's words and inputs before detectors get them. `Guard.echoes` then searches for
@@ -95,7 +95,7 @@ class Guard:
 
     @staticmethod
     def is_marked(facts: Mapping[str, Any]) -> bool:
-        """Return whether a finding contains text of memories that graphmem showed.
+        """Whether a finding quotes memories that graphmem showed to the agent.
 
         graphmem puts marks in the text of memories that it shows to an agent. Marked text is not evidence. `facts` has the finding's
         sentences and other values by name.
@@ -103,7 +103,7 @@ class Guard:
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
     def echoes(self, text: str) -> str:
-        """Return the id of a memory that says what a message says; "" without one.
+        """Return the id of a memory that a message repeats; "" if none.
 
         Sentences are compared one by one. Memories that the session was shown are compared first.
         """
@@ -122,7 +122,7 @@ class Guard:
         return ""
 
     def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
-        """Return the id of a memory that already says what a finding quotes.
+        """Return the id of a memory that a finding repeats; "" if none.
 
         The finding has values with names, `facts`. Only the values called `names` are compared: sentences of a person or an agent. The
         result is "" if no memory says the same as one of them.

@@ -240,7 +240,7 @@ class TimeAnomaly(Detector):
 
 
 def with_others(findings: Sequence[Finding]) -> list[Finding]:
-    """Keep a finding of a slow command only if another finding is near it.
+    """Drop findings of slow commands that have no other finding near them.
 
     The other finding must belong to another signal (kind of pattern). Two findings are near if they name the same file, or if their steps
     are at most NEAR_STEPS apart. For each slow command, at most one finding is kept. The kept finding stores the key of the near finding in

@@ -235,7 +235,7 @@ class DeadEnds(Detector):
         self.open: tuple[int, int, int] | None = None  # index in pad.dead_ends, its first act, the act that abandoned it
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Follow the agent's current approach, and detect when it is abandoned.
+        """Record what the agent tries, and detect when it gives the attempt up.
 
         An approach is the work since the last turning point. Turning points are a user message, the end of a task, passed tests and an
         abandoned approach.

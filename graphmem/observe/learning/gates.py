@@ -1,4 +1,4 @@
-"""Constants that decide which findings of a session become memories.
+"""Rules that decide which findings of a session become memories.
 
 A gate is the condition for learning from a session of one kind, such as "its checks passed". Points and scores rank the findings. A preset
 sets the points and the importance that a finding needs. `promotion` applies these tables and reports the outcome of each finding.
@@ -49,7 +49,7 @@ _ENDS: Final = frozenset({"validated", "accepted", "failed", ""})
 
 
 class Opened(NamedTuple):
-    """Whether memories may be learnt from a session, how many, and why.
+    """The decision whether, and how many, memories may come from a session.
 
     If `is_open` is False, only dead ends (abandoned approaches), outcomes of tasks and a person's requests may be learnt. `most` is the
     limit.

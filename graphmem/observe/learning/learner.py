@@ -1,4 +1,4 @@
-"""The learner of memories from sessions: its name, and the parts it uses."""
+"""The parts that learning from sessions uses, and its audit-log name."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class Novelty:
         self._limits = Thresholds(min(NOVEL, limits.duplicate), limits.topic, limits.pairs)
 
     def known(self, place: int) -> Found | None:
-        """Return a stored memory that says what a planned text says, or None.
+        """Return a stored memory that already says a planned text, or None.
 
         Returns None if no stored memory says it.
 
@@ -116,7 +116,7 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """Return which earlier text says the same as text `place`; None if none.
+        """Return the earlier sentence that says the same as another; None if none.
 
         If several do, the first one is returned. All numbers are indices in the list of texts. The text with the index `place` is compared
         with the texts whose indices are in `earlier`.

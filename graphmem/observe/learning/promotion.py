@@ -105,7 +105,7 @@ class _Promotion:
         return receipt
 
     def _judged(self, cases: list[Case]) -> list[Case]:
-        """Return the most valuable cases, best first; the others are dropped."""
+        """Return the most valuable candidates for memories, best first."""
         cases.sort(key=lambda case: (-case.score, case.finding.key))
         for case in cases[MAX_JUDGED:]:
             why = f"only the {MAX_JUDGED} most valuable findings of a session are compared"

@@ -49,7 +49,7 @@ class Selection:
         self._verdicts = verdicts
 
     def is_echo(self, one: Finding) -> bool:
-        """Whether a finding repeats a memory, or comes from following one.
+        """Whether a finding repeats a memory, or results from obeying one.
 
         Such a finding is not independent evidence. This method records its outcome, and the caller must drop the finding. The result is
         False if graphmem learnt the memory from the same session.
@@ -105,7 +105,7 @@ class Selection:
         return one._replace(facts={**one.facts, "leads": first}) if first else one
 
     def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
-        """Return why a finding is rejected, or None if it is accepted.
+        """Return the reason for rejecting a finding; None if it is accepted.
 
         The result is (outcome, reason, id of the memory concerned or ""). `seen` has the numbers of sessions and agents that made the
         finding. A person's request to remember is rejected only if a memory was already made from it.
@@ -119,7 +119,7 @@ class Selection:
         return None
 
     def _refused(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
-        """Return why a finding that nobody asked for is rejected.
+        """Return the reason for rejecting a finding that no person requested.
 
         The result is None if the finding is accepted. Otherwise it is a tuple as in `_stopped`.
         """
@@ -172,7 +172,7 @@ class Selection:
         return kept
 
     def _is_known(self, case: Case, found: Found | None) -> bool:
-        """Whether a memory already says what a finding says; if so, record that."""
+        """Whether a memory already says what a finding says; if so, record it."""
         if found is None:
             return False
         one, row = case.finding, found.row

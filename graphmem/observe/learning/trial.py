@@ -1,4 +1,4 @@
-"""End the trial of new memories after a day; undo learning from a session.
+"""Confirm or weaken new memories after a day; undo a session's learning.
 
 A memory that graphmem learns from a session is on trial for one day. If the memory was used by then, it is confirmed. If it was not used,
 its importance is reduced.

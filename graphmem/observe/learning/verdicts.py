@@ -22,7 +22,7 @@ _SHOWN: Final = 300  # characters of a memory's text in a receipt
 
 
 class Case(NamedTuple):
-    """A finding that passed the first checks, with counts and a sentence.
+    """A candidate for a memory: a finding with its counts and its sentence.
 
     The counts are numbers of sessions and agents; the sentence is the text of the future memory.
     """

@@ -114,7 +114,7 @@ class Ledger(LedgerCounts):
         return str(row[0]) if row else ""
 
     def _lineage(self, db: sqlite3.Connection, session: str, parent: str) -> str:
-        """Return the id under which a session is counted.
+        """Return the session id under which a session is counted.
 
         A fork is a session that began as a copy of `parent`. A fork is counted under the first session in the chain of parents. A session
         without a parent is counted under its own id.
@@ -181,7 +181,7 @@ class Ledger(LedgerCounts):
         return int(self._one(query, a, b, int(edited), int(edited))[0])
 
     def file_share_where(self, path: str, *, beside: str, edited: bool) -> float:
-        """Return the share of sessions near the file `beside` that used `path`.
+        """Return the share of the sessions near `beside` that used `path`.
 
         A session is near `beside` if it worked in the same module (folder) as a session that used `beside`. With `edited`, only sessions
         that edited `path` count as using it. The result is 0 if no session is near.
@@ -333,7 +333,7 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """Record that an action was done; return False if it was recorded before.
+        """Record an action as done; return False if it was recorded before.
 
         For example, the action `what` is "synthesis-10", and `for_` is the module for which it was done.
         """

@@ -117,7 +117,7 @@ class LedgerCounts(LedgerFile):
         return found
 
     def measures(self) -> dict[str, dict[str, Any]]:
-        """Return, for each session id, the counts that `measures` made.
+        """Return the measured counts of each session, by session id.
 
         The oldest session comes first. Each session gets two more fields. `again` is the number of the session's abandoned approaches (dead
         ends) that an earlier session had abandoned too. `at` is the end of the session, in seconds since 1970.

@@ -108,7 +108,7 @@ class Trail:
         self.add("fork", {})
 
     def rival(self, path: str, other: str, apart: float, mark: tuple[int, int]) -> None:
-        """Add a line about a conflict: another session edited the same file.
+        """Log a conflict: another session edited the same file.
 
         Args:
             path: the edited file.

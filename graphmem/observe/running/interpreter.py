@@ -122,7 +122,7 @@ class Interpreter:
         return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
 
     def passed(self) -> int:
-        """Count an action that graphmem adds itself; return the action's number.
+        """Number an action that graphmem itself adds to a session.
 
         The agent sends no event for such an action. All actions of a session, with or without an event, are numbered from 1 in one
         sequence.
@@ -286,7 +286,7 @@ def _about(act: Act) -> tuple[object, ...]:
 
 
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
-    """Return (whether a tool call succeeded, its exit code).
+    """Return the success of a tool call, and its exit code.
 
     `event` is the call, and `result` the event with its result. Both values are read from the fields of these events; a value is None if
     unknown.

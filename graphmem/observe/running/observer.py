@@ -300,7 +300,7 @@ class Observer:
             return tuple(dict.fromkeys(why for one in self._open for why in self._open.outside_sources(one))) if others else ()
 
     def _inherit(self, running: Running, one: str) -> None:
-        """Mark a new session as contaminated if it continues a contaminated one.
+        """Mark a session that continues a contaminated session as contaminated.
 
         A contaminated session has read external text. `running` is the new session, and `one` the id that the agent gave to it. The mark is
         stored as an action of `running`. It names the earlier session as the source of the external text.

@@ -73,13 +73,13 @@ class SessionFiles:
         self._disk.submit(_forced, trail)
 
     def refused(self, error: OSError) -> None:
-        """Log once that a write to disk failed; sessions continue in memory."""
+        """Log, the first time, that a write failed; sessions stay in memory."""
         if not self._fails:
             log.warning("sessions cannot be written to %s: %s; they continue in memory until this process ends", self.folder, error)
         self._fails = True
 
     def idle(self) -> ThreadPoolExecutor | None:
-        """Detach and return the thread that forces logs to the disk.
+        """Hand over the thread that forces logs to the disk, to be ended.
 
         The result is None if no such thread runs. The caller ends the thread, and need not hold the lock for that. A new thread is started
         when needed.

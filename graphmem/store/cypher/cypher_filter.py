@@ -87,7 +87,7 @@ class Token(NamedTuple):
 
     @property
     def is_value(self) -> bool:
-        """Return whether the token is a value, such as `3`, or ends one.
+        """Whether the token is a value, such as `3`, or ends a value.
 
         The bracket that closes `f(x)` ends a value.
         """

@@ -241,7 +241,7 @@ class RawDatabase:
             raise self.engine.translate(error, self.path) from error
 
     def abandon(self) -> None:
-        """Drop the database permanently without closing it.
+        """Give up the database object without closing it.
 
         Use this after a failed write. The engine's objects are kept alive by a reference that is never released, because their destructor
         throws after a failed write, which ends the whole process. This process keeps the file lock, and may open the file again.

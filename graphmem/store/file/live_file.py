@@ -344,7 +344,7 @@ class LiveFile:
     # ---- checkpoint, rest, reopen
 
     def _let_go_of_changes(self) -> None:
-        """Free memory by a checkpoint, if code changes occupy much of it.
+        """Start a checkpoint to free memory, if code changes occupy much of it.
 
         No caller waits for the checkpoint. If it fails, the next code change tries again.
         """
@@ -437,7 +437,7 @@ class LiveFile:
             self._open_again()
 
     def _take_place(self, new: Path) -> None:
-        """Replace the closed database file by the file `new`.
+        """Replace the closed database file with the file `new`.
 
         Call this only within a `with` block of `_reopened`, which closes the file before and opens it after.
 
@@ -460,7 +460,7 @@ class LiveFile:
 
     @contextmanager
     def _on_the_live_file(self, gated: bool = False, whole: int | None = None) -> Iterator[None]:
-        """Undo the write in a `with` block if it fails, and reopen the file.
+        """Undo the write in a `with` block and reopen the file, if it fails.
 
         After a failed write, the engine's database object must not be used or closed. So the object is abandoned, the end of the log is cut
         off, and a new object opens the file. The error of the write propagates.

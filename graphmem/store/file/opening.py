@@ -238,7 +238,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
 
 
 def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """Return why a database cannot be opened, or "" if a copy of it can.
+    """Return why a database cannot be opened; "" if it can.
 
     A child process opens the copy. Call this after this process has failed to open the database.
 
@@ -265,7 +265,7 @@ def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) ->
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
-    """Return whether the file is intact, but in another state than recorded.
+    """Whether the file is intact, but not in the state that was recorded.
 
     `previous` is the record in the lock file. The state is another one if the file's identity or checkpoint number differs from the record.
     This happens if a person restored an older copy of the database.

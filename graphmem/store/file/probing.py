@@ -28,7 +28,7 @@ _COPY: Final = re.compile(r"\.probe-[0-9a-f]{12}")
 
 
 def probe_copy(path: Path) -> Path:
-    """Delete old test copies of a database; return the path for a new one.
+    """Delete old test copies of a database; return a path for a new copy.
 
     The name is always new, because a child of a killed process may still have an old copy open.
     """
@@ -91,7 +91,7 @@ def probe_with(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: in
 
 
 def _most_memory(copy: Path, buffer_pool_bytes: int) -> int:
-    """Return the memory limit of a process that opens a file to test it.
+    """Return the memory limit for a process that tests a database file.
 
     An intact file never needs so much memory. A damaged page can contain a wrong length, for which the engine would request many gigabytes.
     """
@@ -133,7 +133,7 @@ def _resident(pid: int) -> int:
 
 
 def is_same(probe: Probed, previous: Record) -> bool:
-    """Return whether a checked file is the database named in the lock file.
+    """Whether a tested file is the database that the lock file describes.
 
     The file must have the recorded identity. The number of its checkpoint must be the recorded one or one higher.
     """

@@ -227,7 +227,7 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self, *, of_code: bool = True) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Yield (function that runs queries in one snapshot, named values).
+        """Open a snapshot for a `with` block; yield a query function and values.
 
         The named values are the counters and settings in the table `Meta`, as the snapshot has them. Checkpoints wait while the snapshot is
         open. If `of_code` is true, the snapshot begins only after an announced change is committed; see `LocalFile.announced`.
@@ -242,7 +242,7 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _read_only(self, *, of_code: bool = True) -> Iterator[tuple[Connection, dict[str, str]]]:
-        """Yield (connection in a read-only transaction, named values).
+        """Open a read-only transaction for a block; yield connection and values.
 
         The named values are the counters and settings in the table `Meta`. See `_snapshot` about checkpoints and `of_code`.
         """

@@ -243,9 +243,9 @@ class Content:
         return table
 
     def _followed(self, table: pa.Table, pair: Pair) -> pa.Table:
-        """Return links of memories after the change of the code.
+        """Return the links of memories to code, updated for the changed code.
 
-        Links to moved code get a new end, and each link's state, such as "suspect", is set; see `anchors`.
+        A link to moved code leads to the new place. The state of each link, such as "suspect" (the code changed), is set; see `anchors`.
         """
         links = links_of_table(table) if self._now and {pair.src, pair.dst} & set(ANCHORED) else []
         stays, moved = follow(links, pair, self._moves, self._now)

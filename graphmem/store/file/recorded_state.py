@@ -29,10 +29,10 @@ class RecordedState:
         self._lock = lock
 
     def begin(self, meta: Mapping[str, str]) -> None:
-        """Compute the attributes after the database was opened.
+        """Set the attributes from `meta`, after the database was opened.
 
-        `meta` has the database's named values. Their number of checkpoints is too high if it comes from the log, and a crash prevented the
-        checkpoint.
+        `meta` has the database's named values, one of which counts the checkpoints. After a crash this count can be too high: the log was
+        replayed with the new count, but the checkpoint itself was never made.
         """
         left = self._lock.previous
         self.checkpointed = int(meta[CHECKPOINT])
@@ -42,7 +42,7 @@ class RecordedState:
         self.compact_bytes = min(remembered, files.size_of(self._file)) or files.size_of(self._file)
 
     def doubt(self) -> None:
-        """Mark the database as not properly closed if a failed open changed it.
+        """Mark the database as not closed properly if a failed open changed it.
 
         A failed open may have merged the write-ahead log into the file. The checksum was recorded when the file was last closed.
         """

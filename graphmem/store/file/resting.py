@@ -1,4 +1,4 @@
-"""Facts about a closed database, readable without opening the database.
+"""Recorded facts about a closed database, which need not be opened.
 
 The facts are the named values, the names of the tables of vectors, and the number of memories. When a database is closed properly, the
 facts are recorded in the lock file. They are valid while the bytes of the database file are unchanged. A server that only needs these facts

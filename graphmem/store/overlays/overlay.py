@@ -80,7 +80,7 @@ class OverlayStore:
         self.layer = self.layer._replace(own={**own, **self.layer.own})
 
     def judge(self, judging: Judging) -> None:
-        """Set how the branch changes the links from memories to code."""
+        """Set how links from memories to code differ on the branch."""
         self._judging = judging
 
     def memories_changed(self) -> None:
@@ -309,7 +309,7 @@ class OverlayStore:
         return self._read(sorted(filter(None, own.values())))
 
     def _judged(self, found: Knowledge) -> list[AboutRow]:
-        """Return the project's links of memories to code, adapted to the branch.
+        """Return the links of memories to code as they are on the branch.
 
         `found` has the links of the main branch.
         """

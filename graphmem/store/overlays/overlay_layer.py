@@ -35,7 +35,7 @@ class OwnRows(NamedTuple):
 
 
 class Judging(NamedTuple):
-    """Differences of a branch that affect links of memories to code.
+    """Differences of a branch that change the links from memories to code.
 
     Attributes:
         moves: maps the id of a node on the main branch to its id on the branch, if the code was moved.

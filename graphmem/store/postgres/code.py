@@ -93,7 +93,7 @@ def _nodes(delta: GraphDelta) -> tuple[tuple[NodeTable, Sequence[Any]], ...]:
 
 
 def _noted(pieces: Iterable[pa.Table], linked: set[str]) -> Iterator[pa.Table]:
-    """Yield the tables `pieces` unchanged, and collect ids of their symbols.
+    """Pass on tables of chunks unchanged, and collect their symbols' ids.
 
     `pieces` are tables of chunks. When a table is yielded, the values of its column `symbol_id` are added to the set `linked`.
     """
@@ -164,7 +164,7 @@ def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterato
 
 
 def _follow(queries: Queries, delta: GraphDelta) -> bool:
-    """Update links of memories after a change of code.
+    """Update links from memories to code after a change of the code.
 
     Links to moved code lead to the new node, and each link's state, such as "suspect", is set. Returns whether any link changed.
     """

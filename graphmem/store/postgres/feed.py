@@ -1,4 +1,4 @@
-"""Send the changes of the writing server to the servers that follow it.
+"""Pass changes of a graph from the writing server to reading servers.
 
 The writer stores each change with its number, in the same transaction, and notifies the followers. When a follower is notified, and also
 every second, the follower reads the changes after the last one that it knows. So a lost notification does no harm. If a change is missing,

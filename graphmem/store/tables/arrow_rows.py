@@ -126,7 +126,7 @@ _VERBATIM: Final = "="  # before sites that are not ascending numbers from `line
 
 
 def to_offsets(line: int, lines: str) -> str | None:
-    """Convert the lines of an edge to distances from its first line.
+    """Convert the line numbers of an edge to distances from its first line.
 
     With `line` 12 and `lines` "12,48,101" the result is "36,89". The result is None if `line` is the only line. If `to_lines` could not
     restore the lines from the result, the result is a marker and the unchanged `lines`.

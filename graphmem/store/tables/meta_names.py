@@ -1,4 +1,4 @@
-"""Names under which the database stores small values.
+"""Names of small values that the database stores, such as counters.
 
 The values are counters of changes, the identity of the database, and versions of derived data.
 """

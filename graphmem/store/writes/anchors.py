@@ -39,7 +39,7 @@ _CREATES: Final = {
 
 
 class State(NamedTuple):
-    """State of a file, symbol or package after a change: gone or present.
+    """Whether a file, symbol or package exists after a change of the code.
 
     The state of a symbol also has the hash of its body.
     """
@@ -94,7 +94,7 @@ def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
 
 
 def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
-    """Update links of memories after a change of code.
+    """Update links from memories to code after a change of the code.
 
     If an end of a link has moved, the link gets the new id. A link to code also gets its new state, such as "suspect". A moved link is
     dropped if it duplicates another link. Two links are duplicates if they have the same ends. Links to code must also have the same role,
@@ -165,7 +165,7 @@ class Following:
         return self._linked_ids.get(label, set()) - self._moves.keys()
 
     def _carry(self) -> None:
-        """Record the links of memories to nodes that move.
+        """Record which memories link to nodes that will get another id.
 
         Call this before the old nodes are deleted, because their links are deleted with them.
         """

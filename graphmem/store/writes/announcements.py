@@ -39,9 +39,10 @@ class Announcements:
             self._is_level.set()
 
     def announce(self, generation: int) -> int:
-        """Return the generation of the next change; none is announced twice.
+        """Return the number (generation) for the next change of the code.
 
-        `generation` is the last committed one.
+        `generation` is the number of the last committed change. A number is returned only once, even if the announced change is not
+        committed.
         """
         self._highest = max(self._highest, generation) + 1
         return self._highest

@@ -156,7 +156,7 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
 
 
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
-    """Delete the remaining edges of nodes that a change of code removes.
+    """Delete remaining edges of removed nodes, so that they can be deleted.
 
     The database deletes only nodes without edges. Edges between code were deleted before. Edges of modules, flows and memories may remain.
     A node in `kept` stays in the database, so it keeps its links with memories.
@@ -170,7 +170,7 @@ def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Col
 
 
 def _edges_left(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> list[list[Any]]:
-    """Return the edges that nodes still have, one row for each edge and node.
+    """List the edges that nodes still have, one row for each edge and node.
 
     `ids` are the nodes. A row is (kind of edge, label of the source, label of the destination, id of the node, outward). `outward` is true
     if the edge begins at the node.
