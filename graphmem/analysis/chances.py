@@ -75,8 +75,8 @@ def model(name: str) -> Model:
 def test_features(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
     """Return the features of each reached node, shape (nodes, features).
 
-    The model `test` uses the row of a test to compute the chance that the test runs one of `targets`. The last three features compare names
-    (see `name_features`). They are 0 for nodes outside the code of tests.
+    From the row of a test, the model `test` computes the chance that the test runs one of `targets`. The last three features compare
+    names (see `name_features`). They are 0 for nodes outside the code of tests.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     named = int(np.count_nonzero(view.is_test_case[reached.nodes]))
@@ -148,8 +148,8 @@ def _gap(
 def _tests_near(view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int]) -> IntArray:
     """Return the tests from which a path leads to any of the nodes `seeds`.
 
-    The tests are node numbers, ascending. The results of recent calls are cached for each graph, because an editor asks about each
-    definition of a file.
+    The tests are node numbers, ascending. The results of recent calls are cached for each graph, because an editor requests the impact of
+    each definition of a file.
     """
     known = _NEAR.setdefault(view, {})
     key = (id(values), floor, tuple(seeds))

@@ -148,7 +148,10 @@ class Learnt:
 
 @dataclass(frozen=True, slots=True)
 class Colleague:
-    """A person with a role in a project of a server; not part of an answer."""
+    """A person with a role in a project of a server.
+
+    The class is used inside graphmem; no answer has it.
+    """
 
     login: str
     name: str

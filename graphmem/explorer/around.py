@@ -75,11 +75,12 @@ def neighbourhood(
         bounds: limits of the steps, the edges and the nodes.
         fold_tests: show the tests of a step to the right as one node. Its kind is `tests`, and its `count` is their number. Ignored if
             every seed is a test.
-        own: members of the seeds, such as methods of a class. They are not shown. Their edges count as edges of the seed that contains
-            them.
+        own: members of the seeds, such as methods of a class. They are not shown. Their edges are shown as edges of the seed that
+            contains them.
 
     Returns:
-        Columns (lists of values) of nodes and edges, and the number of nodes left out because of the limit. `side` of a node is its number
+        Columns (lists of values) of nodes and edges, and the number of nodes left out because of the limit. `side` of a node is its
+            number
             of steps to the right, negative to the left. In an edge, `src` depends on `dst`.
     """
     live = kind_mask(bounds.kinds)[view.edge_kind] & (view.confidence >= bounds.min_confidence)

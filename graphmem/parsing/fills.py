@@ -71,8 +71,8 @@ def fills(
 def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
     """Whether an expression may be a function or the creation of an object.
 
-    A name, an attribute, a lambda, or a call of a capitalised name may be one. A list, a tuple or a choice (`a if b else c`) may be one if
-    one of its parts may be one.
+    The result is True for a name, an attribute, a lambda, or a call of a capitalised name. For a list, a tuple or a choice (`a if b else
+    c`), it is True if it is True for one of the parts.
     """
     term = terms[item]
     if term[0] in (LIST, TUPLE, EITHER):

@@ -91,7 +91,10 @@ class Split(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """Whether at most a quarter of the smaller part's uses cross."""
+        """Whether few uses lead from one part to the other.
+
+        At most a quarter of the uses of the smaller part may do so.
+        """
         return bool(self.smaller) and len(self.crossing) <= LEAK * (len(self.crossing) + self.inside)
 
 

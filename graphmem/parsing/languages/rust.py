@@ -106,8 +106,8 @@ class RustHelper(Helper):
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
         """Return (attribute, target) for each part of a pattern.
 
-        For `Some(x)`, the result is (`Some`, `x`). For `Name(x, y)`, the results are (`Name.0`, `x`) and (`Name.1`, `y`). For `Name { x, y:
-        z }`, they are (`Name.x`, `x`) and (`Name.y`, `z`). `members` gives the parts of a variant the same names.
+        For `Some(x)`, the result is (`Some`, `x`). For `Name(x, y)`, the results are (`Name.0`, `x`) and (`Name.1`, `y`). For `Name { x,
+        y: z }`, they are (`Name.x`, `x`) and (`Name.y`, `z`). The method `members` uses the same names.
         """
         named = node.child_by_field_name("type")
         variant = (named.text or b"").decode("utf-8", "replace").rpartition("::")[2] if named is not None else ""

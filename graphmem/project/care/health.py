@@ -173,9 +173,9 @@ def _skipped(counts: dict[str, int]) -> list[dict[str, Any]]:
 
 
 def _text_files(view: GraphView) -> dict[str, int]:
-    """Count the files that are searched as text by the ends of their names.
+    """Count the files that are searched as text, by extension.
 
-    A file whose name has no extension counts under its name.
+    A file whose name has no extension is listed under its whole name.
     """
     names = (path.rpartition("/")[2] for path in view.text_paths)
     return dict(Counter(name[name.rfind(".") :].lower() if "." in name else name for name in names).most_common())

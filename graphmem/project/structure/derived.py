@@ -119,9 +119,9 @@ class Semantics:
 
     @cached_property
     def _are_saved(self) -> bool:
-        """Whether the saved modules are the division of this graph.
+        """Whether the modules saved on disk belong to the present graph.
 
-        Then modules and flows can be restored without dividing the files, which takes longer the more files there are.
+        If so, modules and flows are loaded, and the files need not be divided into modules again.
         """
         return self._division_is_saved() and self._saved.has("settled") and self._saved.of("settled", bool)
 

@@ -77,8 +77,8 @@ class CSharpRules(ScopedRules):
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the best of several methods that fit the arguments equally well.
 
-        A method without type parameters is better than one whose type parameters follow from the arguments. This holds only if the types of
-        all arguments are known.
+        If the types of all arguments are known, a method without type parameters is preferred to a method whose type parameters follow
+        from the arguments.
         """
         for argument in arguments_of(entry.terms[reference.term]):
             if (

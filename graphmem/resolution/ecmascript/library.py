@@ -263,7 +263,7 @@ def _promise_method(inference: Inference, same: Type, given: Type, name: str, ca
 
 
 def outside_type(atom: Outside) -> Type:
-    """Return the type of an external name that has no type arguments.
+    """Return the type of an external type name without type arguments.
 
     `Array` gives an array of unknown elements, and `Promise` an external object.
     """

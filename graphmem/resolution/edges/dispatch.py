@@ -101,9 +101,9 @@ class Dispatch:
                 yield Target(found, None, "override")
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
-        """Whether a call can run a method that overrides a target of the call.
+        """Whether a call can run a method that overrides another method.
 
-        `method` is the method. It must override one of `plain`, which are the targets of the call without overrides.
+        `method` is the overriding method. It must override one of `plain`, the methods that the call runs if overrides are ignored.
         """
         entry = self.project.entry(method)
         rules = rules_of(entry)

@@ -167,10 +167,10 @@ class Registrations:
                         yield atom[1]
 
     def scripts(self) -> None:
-        """Add edges from this file to commands that it re-exports.
+        """Add edges from this file to commands that it imports from other files.
 
-        A configuration file may declare a command as a name in this file: `run = "package:main"`. If this file imports `main` from another
-        file, an edge leads to the function `main` there.
+        A configuration file may declare a command as a name in this file: `run = "package:main"`. If this file imports `main` from
+        another file, an edge leads to the function `main` there.
         """
         path = self.entry.path
         for name, rule in rules_of(self.entry).scripts(self.entry.facts).items():

@@ -277,10 +277,10 @@ class Reads:
             self.context.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
     def is_use_of_itself(self, reference: Reference) -> bool:
-        """Whether an expression is an attribute of `self`, such as `self.name`.
+        """Whether an expression is an attribute of `self` that a mixin may use.
 
-        In a mixin, a class that inherits the mixin may define the attribute. The result is always False in languages that do not allow this
-        (`siblings_are_inferred` is False).
+        A mixin may use `self.name`, although only a class that inherits the mixin defines `name`. The result is always False in languages
+        without such mixins (`siblings_are_inferred` is False).
         """
         term = self.terms[reference.term]
         rules = rules_of(self.entry)

@@ -410,9 +410,9 @@ class CallRules:
         return None
 
     def fit_type_parameter(self, given: Type) -> int:
-        """Score how well an argument of the type `given` fits a parameter `T`.
+        """Score how well an argument fits a parameter of the type `T`.
 
-        `T` is a type parameter without a bound.
+        `given` is the type of the argument, and `T` a type parameter without a bound.
         """
         return ANY
 

@@ -188,8 +188,8 @@ class RustTraits(RustModules):
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return only the trait's method, if all other `methods` implement it.
 
-        `methods` have the same name. A single method that implements one without a body is returned in its place. If no trait's method is
-        implemented by all others, `methods` is returned.
+        `methods` have the same name. If the trait's method has no body, and only one method implements it, that one is returned instead.
+        If no trait's method is implemented by all others, `methods` is returned.
         """
         owners = {method: self._owner(inference, method) for method in methods}
         declared = [method for method in methods if owners[method].kind == "interface"]
