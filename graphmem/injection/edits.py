@@ -49,6 +49,7 @@ class Dependent(NamedTuple):
     name: str
     code: str = ""  # the line of the use, if a signature changes
     uses: str = ""  # name of the edited code that it uses
+    begins: int = 0  # first line of its definition in the index; 0: unknown
 
 
 class TestCase(NamedTuple):
@@ -79,6 +80,7 @@ class Consequences(NamedTuple):
     memories: tuple[str, ...] = ()  # ids, best first
     breaks: bool = False  # a signature changes or a definition is removed
     named: tuple[str, ...] = ()  # test files that are named after the edited files
+    are_tests_told: bool = False  # whether earlier advice named all files of `tests`
     outside: tuple[str, ...] = ()  # code of other projects that uses a contract of the targets, such as "web: shop.py:12 (GET /product/{})"
     alike: tuple[str, ...] = ()  # methods that must keep the same signature, as "shop.py:12 Cart.add"
 
@@ -123,8 +125,8 @@ class EditBook:
         """Return the advice about an edit that is new to a window, or None.
 
         `found` is the advice: the effects of an edit. `found.targets` are the edited symbols and files. Targets about which the window
-        already got advice are removed. Files in `found.moves` that the window knows or the session has opened are removed, too. The result
-        is None if no target is left.
+        already got advice are removed. Files in `found.moves` that the window knows or the session has opened are removed, too, and named
+        test files that the window knows. The result is None if no target is left.
         """
         with self._lock:
             state = self._sessions.use(session)
@@ -133,7 +135,9 @@ class EditBook:
             if not fresh:
                 return None
             moves = tuple(one for one in found.moves if one[0] not in told and one[0] not in state.touched)
-            return found._replace(targets=fresh, moves=moves)
+            named = tuple(one for one in found.named if one not in told)
+            are_told = all(one.path in told for one in found.tests)
+            return found._replace(targets=fresh, moves=moves, named=named, are_tests_told=are_told)
 
     def open_window(self, session: str, window: str, *, inherits: bool) -> None:
         """Begin the context window of a subagent.
@@ -262,8 +266,9 @@ class EditBook:
                 said.append(f"Not opened, though they are named after files that you edited: {_named(map(plain_path, own))}.")
             if tests:
                 said.append(f"You opened none of the tests that reach what you edited: {_named(map(plain_path, tests))}.")
-            if state.tests and not state.tested:
-                said.append(f"Tests to run: {named_tests(list(state.tests), self.command)}.")
+            to_run = [*(TestCase(path, "", 0, is_method=False) for path in state.named if path not in files), *state.tests]
+            if not state.tested and (state.tests or self.command(to_run)):
+                said.append(f"Tests to run: {named_tests(to_run, self.command)}.")
             state.reminder = " ".join([*said, "Check them, or say why they need no change, then finish."])
             return state.reminder
 
@@ -285,6 +290,7 @@ class EditBook:
         told = state.told.setdefault(window, set())
         told.update(found.targets)
         told.update(path for path, _ in found.moves)
+        told.update([*found.named, *(one.path for one in found.tests)])
         state.tests.update(dict.fromkeys(found.tests))
         state.likely.update(found.likely)
         state.named.update(dict.fromkeys(found.named))
@@ -317,13 +323,15 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
     if found.outside:
         said.append(f"Other projects use {names} over the network: {_named(map(plain_path, found.outside))}.")
     moving = {path for path, _ in found.moves}
-    if found.moves:
-        moves = _named(f"{plain_path(path)} ({share:.0%})" for path, share in found.moves)
-        said.append(f"Often changed together with it, with the share of its changes: {moves}.")
+    often = sorted((one for one in found.moves if one[1] >= MOVES_SHARE), key=lambda one: -one[1])
+    if often:
+        said.append(f"Often changed together with it, with the share of its changes: {_shares(often)}.")
+    if seldom := [one for one in found.moves if one[1] < MOVES_SHARE]:
+        said.append(f"Tests that changed with it, with the share of its changes: {_shares(seldom)}.")
     own = [path for path in found.named if path not in moving]
     if own and not {one.path for one in found.tests[:NAMED]}.issuperset(own):
         said.append(f"Tests named after it: {_named(map(plain_path, own))}.")
-    if found.tests and (said or found.breaks):
+    if found.tests and not found.are_tests_told and (said or found.breaks):
         said.append(f"Tests that reach it: {named_tests(found.tests, command)}.")
     return [Item("editor", "note", f"edit:{place}", text, score=-place) for place, text in enumerate(said, 1)]
 
@@ -388,6 +396,10 @@ def _open_window(windows: dict[str, set[str]], window: str, *, inherits: bool) -
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _shares(files: Iterable[tuple[str, float]]) -> str:
+    return _named(f"{plain_path(path)} ({share:.0%})" for path, share in files)
 
 
 def _named(names: Iterable[str]) -> str:

@@ -93,20 +93,22 @@ class Points:
     def prompt(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return the context for the first message of a session.
 
-        The context has rules for the open files, and memories about these files and about the message. The context also has summaries of
-        the last sessions, and names files to read first. If the context of the session's start was late, it is included. For a subagent,
-        the message is its task. It gets the context of the start, and no summaries.
+        The context has rules for the open files, and memories about these files and about the message. The context also names files to read
+        first, and has summaries of last sessions that changed these files. If no file fits the message, the person may go on with earlier
+        work, so the summaries of all last sessions are included. If the context of the session's start was late, it is included. For a
+        subagent, the message is its task. It gets the context of the start, and no summaries.
         """
         shown = self._shown(ask)
         is_whole = bool(ask.window) or self._beginnings.owes_start(ask.session)
         standing, standing_notes = self._standing(ask) if is_whole else ([], [])
         about, more = self._finder.about_files(ask.files, shown, ask.session)
         notes = [f"{more:,} more memories are about these files; `search` finds them"] if more else []
+        near = {*ask.files}
         items = [of_memory(info, "editor", score) for info, score in about]
         if ask.text.strip():
             found = self._finder.search(ask.text, ask, MAX_CANDIDATES, until)
             places = self._finder.places(ask.text, ask.files, until)[:MAX_PLACES]
-            near = {*ask.files, *(one.path for one in places)}
+            near |= {one.path for one in places}
             items += [
                 of_memory(info, "retrieval", score)
                 for info, score in found
@@ -121,7 +123,8 @@ class Points:
         to_read, missed = self._planner.to_read_first(ask.files, until)
         items += to_read
         if not ask.window:
-            items += [of_summary(one, budget.summaries) for one in self._project.summaries()]
+            last = [one for one in self._project.summaries() if not near or any(f"`{path}`" in one.markdown for path in near)]
+            items += [of_summary(one, budget.summaries) for one in last]
         return self.pack(
             ask, budget, [*standing, *self._rules_of(ask.files, shown), *items], until, notes=[*standing_notes, *notes, *missed]
         )

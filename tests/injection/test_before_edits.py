@@ -715,3 +715,84 @@ def test_the_stop_names_the_likeliest_unopened_file_of_the_task_and_no_further_g
     said = book.at_stop("s")
     assert "likely.py" in said
     assert "guess.py" not in said
+
+
+MEMBERS = "shop/members.py"
+PAY = "        return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (PAY, f"{PAY}\n    def open(self):\n        return 2\n", ""),  # it changes neither the method above nor the class
+        (PAY, f"{PAY}        print()\n", "members.py:16 Till.close"),
+        ("        self,\n", "        self,\n        at,\n", "they use the old signature"),
+        ("    name: str\n", "    name: str\n    size: int\n", "members.py:20 use"),
+    ],
+    ids=["a new method", "the end of a method", "a parameter", "a field that the constructor takes"],
+)
+def test_inserted_code_belongs_to_the_definition_around_it(hook, named, root, service, old, new, told):
+    (root / MEMBERS).write_text(
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass Row:\n    name: str\n\n\n"
+        "class Till:\n    def pay(self):\n        return 1\n\n"
+        "    def close(\n        self,\n    ):\n        return self.pay()\n\n\ndef use():\n    return Till().close(), Row('a')\n"
+    )
+    service.index(root)
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, MEMBERS, old, new))
+    assert told in said
+    assert bool(said) == bool(told)
+
+
+def test_users_of_a_class_outside_of_it_are_told(hook, named, root, service):
+    (root / "shop/own.py").write_text(
+        "class Own:\n    size = 1\n\n    def first(self):\n        return Own()\n\n    def second(self):\n        return self.first()\n\n\n"
+        "def other():\n    return Own()\n"
+    )
+    service.index(root)
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, "shop/own.py", "    size = 1\n", "    size = 2\n"))
+    assert "1 dependent in 1 file" in said
+    assert "shop/own.py:12 other" in said
+
+
+def test_a_dependent_that_an_edit_has_moved_is_shown_with_the_line_that_it_has_now(hook, named, root, service):
+    callee, caller = "shop/callee.py", "shop/caller.py"
+    (root / callee).write_text("def sized(value):\n    return value\n")
+    text = "from shop.callee import sized\n\n\ndef call(value):\n    other = 1\n    return sized(value) + other\n"
+    (root / caller).write_text(text)
+    service.index(root)
+    (root / caller).write_text(text.replace("import sized\n", "import sized\n" + "# more\n" * 9))
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, callee, "(value)", "(value, more)"))
+    assert f"{caller}:15 call `return sized(value) + other`" in said
+
+
+def test_tests_are_named_once_in_a_session_and_the_stop_runs_those_named_after_the_edit(hook, named, root, service):
+    (root / STOCK).write_text("def left():\n    return 1\n\n\ndef right():\n    return 1\n\n\ndef both():\n    return left() + right()\n")
+    service.index(root)
+    session = named()
+    said = hook(session, "PreToolUse", "Edit", tool_input=edit(root, STOCK, "left():\n    return 1", "left():\n    return 2"))
+    assert "Tests named after it: tests/test_stock.py" in said
+    given = edit(root, STOCK, "right():\n    return 1", "right():\n    return 2")
+    said = hook(session, "PreToolUse", "Edit", tool_input=given)
+    assert "both" in said
+    assert "test_stock" not in said
+    hook(session, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
+    assert "test_stock" in hook(session, "Stop", last_assistant_message="Done.").partition("Tests to run: ")[2]
+
+
+def test_a_test_that_seldom_changed_along_is_not_said_to_do_so_often():
+    (said,) = notes(Consequences(("a.py",), moves=(("tests/test_b.py", 0.12),)), lambda tests: "")
+    assert said.text == "Tests that changed with it, with the share of its changes: tests/test_b.py (12%)."
+
+
+def test_the_first_message_brings_summaries_of_sessions_that_changed_the_same_files(hook, named, root, service):
+    session, other, third, *_ = [one for n in range(100) if group_of(one := f"summary-{n}", service.project().name) == FULL]
+    hook(session, "SessionStart", source="startup")
+    hook(session, "PostToolUse", "Edit", tool_input=edit(root, LOOSE, "1", "2"), tool_response={"success": True})
+    hook(session, "SessionEnd", reason="other")
+    deadline = time.monotonic() + 30
+    while not any(one.session == session for one in service.recent_summaries()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert LOOSE in hook(other, "UserPromptSubmit", prompt="Please go on with it.")
+    said = hook(third, "UserPromptSubmit", prompt="The checkout of an empty cart must not fail")
+    assert CART in said
+    assert LOOSE not in said

@@ -111,6 +111,12 @@ def test_a_project_with_a_community_is_described_by_its_first_sentence() -> None
     assert contents({"README.md": text}) == ["About this project: Shop is an open source store for books, with a strong community."]
 
 
+def test_a_row_of_links_does_not_describe_a_project() -> None:
+    row = "[**Shop**](https://example.org) | [**Live Demo**](https://example.org/demo) | [**The FAQ**](https://example.org/faq) | [X](https://x.com)"
+    text = f"# Shop\n\n{row}\n\nShop is a small server for the orders of books.\n"
+    assert contents({"README.md": text}) == ["About this project: Shop is a small server for the orders of books."]
+
+
 def test_placeholders_in_code_are_kept_and_tags_outside_of_it_are_not() -> None:
     text = "# Shop\n\nShop keeps the <b>transport</b> of each kind in `/integrations/<kind>/transport.py`, and its tests beside it.\n"
     [said] = contents({"README.md": text})

@@ -34,6 +34,7 @@ _SOCIAL: Final = lazy_pattern(
     r"\b(?:issues?|bugs?|report\w*|conduct|questions?|community|sponsor\w*|licen[cs]e|financial|donat\w*|backers?|collective)\b",
     re.IGNORECASE,
 )
+_LINKS: Final = lazy_pattern(r"[|·•].+[|·•]")  # a row of links, such as "Demo | Blog | FAQ"
 _DEFINES: Final = lazy_pattern(r"[\w .`'-]{1,40}\bis (?:an?|the) ", re.IGNORECASE)
 _DESCRIBES: Final = lazy_pattern(r"\b(?:is|are|has|have|represents?|provides?|contains?|supports?|holds|handles|uses)\b", re.IGNORECASE)
 _DIRECTIVE: Final = lazy_pattern(
@@ -72,6 +73,7 @@ def readme(path: str, text: str) -> Iterator[Seed]:
             if len(one.text) >= 40
             and one.text.count(" ") >= 5
             and not _GREETING.match(one.text)
+            and not _LINKS.search(one.text)
             and (_DEFINES.match(one.text) or not _SOCIAL.search(one.text))
         ),
         None,

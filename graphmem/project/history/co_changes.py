@@ -166,11 +166,11 @@ class CoAccess:
 
     def often(
         self, files: Sequence[str], share: float, among: Callable[[str], bool] = lambda path: True
-    ) -> list[tuple[CoAccessHit, float]]:
+    ) -> list[tuple[CoAccessHit, coaccess.Evidence]]:
         """Return files that often change with given files, best first.
 
-        Each file comes with the `coaccess.Evidence.chance` that the next change touches it. At most `ALSO_MOVES` files are returned. Unlike
-        in `with_also_moves`, files with an edge to the given files are included. The list is empty if the log cannot be read.
+        Each file comes with its evidence, such as the chance that the next change touches it. At most `ALSO_MOVES` files are returned.
+        Unlike in `with_also_moves`, files with an edge to the given files are included. The list is empty if the log cannot be read.
 
         Args:
             files: the given files.
@@ -186,7 +186,7 @@ class CoAccess:
         with history.lock:
             ranked = coaccess.rank(history, files, min_support=coaccess.LEAST_SMALL)[:MOST_JUDGED]
             seen = coaccess.evidence(history, files, [one.node for one in ranked])
-            hits = [(_hit(history, one, its, {}), its.chance) for one, its in zip(ranked, seen, strict=True) if its.focus >= share]
+            hits = [(_hit(history, one, its, {}), its) for one, its in zip(ranked, seen, strict=True) if its.focus >= share]
         return list(islice((one for one in hits if among(one[0].path)), ALSO_MOVES))
 
     def moving(self, soon: Callable[[Callable[[], object]], object], places: Sequence[str], wait: bool) -> Moving:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from graphmem.answers import CoAccessHit, ImpactHit, ImpactReport
+    from graphmem.history.coaccess import Evidence
     from graphmem.project.code.contracts import ContractQuestions
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.project.graph.outside_evidence import OutsideEvidence
@@ -45,6 +46,8 @@ MAX_BYTES: Final = 1 << 20  # of an edited file that is read to find the edited 
 TEST_SHARE: Final = 0.1  # least share of the small changes of a file that touched a test file as well
 MAX_LINE: Final = 90  # characters of a shown line of code
 CALL_LINES: Final = 8  # of a call, in which the name of the called code is searched
+MOVED_LINES: Final = 60  # by which edits since the last index run may have moved a call
+DERIVED: Final = "hook"  # rule of edges to methods that a base class of a library calls
 MAX_TARGETS: Final = 20
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
@@ -93,7 +96,7 @@ class EditAdvice:
             return None
         node = int(np.argmax(np.where(able, np.diff(view.in_ptr), -1)))
         path = view.path(node)
-        line = self._line(path, int(view.start_line[node]))
+        line = _shown_line(self._lines(path), int(view.start_line[node]))
         return Edit(path, line, f"{line}_") if path and line else None
 
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
@@ -121,8 +124,8 @@ class EditAdvice:
             return None
         often = self._moving(view, files)
         moving = [one for one, _ in often]
-        likely = tuple((one.path, chance) for one, chance in often if chance >= LIKELY_CHANCE)
-        moves = tuple((one.path, one.confidence) for one in moving)
+        likely = tuple((one.path, its.chance) for one, its in often if its.chance >= LIKELY_CHANCE)
+        moves = tuple((one.path, its.focus) for one, its in often)
         named = tuple(dict.fromkeys(test for path in files for test in find_named_tests(path, view.paths, view.in_tests)))
         if not chosen:
             known = self.known.of_files(view, files, moving)
@@ -161,10 +164,10 @@ class EditAdvice:
         memories = dict.fromkeys(one.id for found in known for one in found.memories if one.place == TARGET)
         return Consequences(tuple(f"{place}{DOCUMENTED}" for place in places), memories=tuple(memories)) if memories else None
 
-    def _moving(self, view: GraphView, files: Sequence[str]) -> list[tuple[CoAccessHit, float]]:
+    def _moving(self, view: GraphView, files: Sequence[str]) -> list[tuple[CoAccessHit, Evidence]]:
         """Return files that often change together with `files` and still exist.
 
-        Each file comes with the chance that it changes this time, too.
+        Each file comes with its evidence, such as the chance that it changes this time, too.
 
         Files that the index leaves out, such as lock files, are named only for an edit without code, such as one of a manifest. If the
         history is not in memory, the list is empty, and the history is loaded in the background.
@@ -197,7 +200,7 @@ class EditAdvice:
         if not is_code or any(view.in_tests(path) for path, _ in moves) or not self.co_access.history.is_known:
             return ()
         found = self.co_access.often(files, TEST_SHARE, lambda path: view.in_tests(path) and self._exists(path))
-        return tuple((one.path, one.confidence) for one, _ in found[:1])
+        return tuple((one.path, its.focus) for one, its in found[:1])
 
     def _run_by_a_runner(self, tests: Sequence[TestCase]) -> tuple[TestCase, ...]:
         """Return tests without those that no runner runs, such as helpers."""
@@ -252,26 +255,23 @@ class EditAdvice:
     def _used_in(self, one: Dependent) -> Dependent:
         """Return a dependent with the line of code that names what it uses.
 
-        A call that is written over several lines begins at a line that may not have the name.
+        A call that is written over several lines begins at a line that may not have the name. If an edit has moved the dependent since the
+        file was indexed, its lines are moved, too.
         """
-        line = self._line(one.path, one.line)
-        if one.uses and one.uses not in line:
-            for number in range(one.line + 1, one.line + CALL_LINES):
-                if one.uses in (later := self._line(one.path, number)):
-                    return one._replace(line=number, code=later)
-        return one._replace(code=line)
+        lines = self._lines(one.path)
+        moved = _moved(lines, one)
+        if moved is None:
+            return one
+        first = one.line + moved
+        line = next((at for at in range(first, first + CALL_LINES) if one.uses and one.uses in _shown_line(lines, at)), first)
+        return one._replace(line=line, code=_shown_line(lines, line))
 
-    def _line(self, path: str, number: int) -> str:
-        """Return line `number` of a file, stripped; "" if missing or too long.
-
-        The first line has the number 1.
-        """
+    def _lines(self, path: str) -> list[str]:
+        """Return the lines of a file; an empty list if missing or too large."""
         file = inside(self.graph.root(), path)
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
-            return ""
-        lines = source_of(path, file.read_bytes(), language_of_path(path)).text.decode("utf-8").split("\n")
-        line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-        return line if len(line) <= MAX_LINE else ""
+            return []
+        return source_of(path, file.read_bytes(), language_of_path(path)).text.decode("utf-8").split("\n")
 
     def _text(self, view: GraphView, edit: Edit) -> str:
         """Return the content of the file that an edit changes, or "".
@@ -283,6 +283,27 @@ class EditAdvice:
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
             return ""
         return file.read_text(encoding="utf-8", errors="replace")
+
+
+def _moved(lines: Sequence[str], one: Dependent) -> int | None:
+    """Return by how many lines a definition has moved since it was indexed.
+
+    The result is None if it is not found near its old place in `lines`, the lines of its file.
+    """
+    name = re.compile(rf"\b{re.escape(one.name.rpartition('.')[2])}\b")
+    if not one.begins or any(name.search(line) for line in lines[one.begins - 1 : one.begins - 1 + CALL_LINES]):
+        return 0  # decorators may stand before the name
+    near = [at - one.begins for at, line in enumerate(lines, 1) if abs(at - one.begins) <= MOVED_LINES and name.search(line)]
+    return min(near, key=abs, default=None)
+
+
+def _shown_line(lines: Sequence[str], number: int) -> str:
+    """Return line `number`, stripped; "" if missing or too long.
+
+    The first line has the number 1.
+    """
+    line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+    return line if len(line) <= MAX_LINE else ""
 
 
 def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
@@ -301,8 +322,10 @@ def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
 def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]:
     """Return the code that directly uses edited code.
 
-    `edited` has the paths of the edited files. Code in files that were not edited comes first.
+    `edited` has the paths of the edited files. Code in files that were not edited comes first. Left out are members of an edited class, and
+    classes whose base class in a library calls the edited method.
     """
+    inside = tuple(f"{one.ref}." for one in report.targets if one.qualname)
     ordered = sorted(report.hits, key=lambda hit: hit.symbol.path in edited)
     return tuple(
         Dependent(
@@ -310,9 +333,10 @@ def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]
             hit.path[-1].line if hit.path else hit.symbol.start_line,
             "" if hit.symbol.qualname == "<module>" else hit.symbol.qualname,
             uses=hit.path[-1].dst.name if hit.path else "",
+            begins=0 if hit.symbol.qualname == "<module>" else hit.symbol.start_line,
         )
         for hit in ordered
-        if hit.symbol.path
+        if hit.symbol.path and not hit.symbol.ref.startswith(inside) and not (hit.path and hit.path[-1].rule == DERIVED)
     )
 
 

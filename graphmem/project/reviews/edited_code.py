@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 NEAR: Final = 2_000  # characters before and after a change, in which the signature of the edited definition is searched
 _BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
 _KINDS: Final = frozenset(NODE_KINDS[code] for code in _BODIES)
+_FIELDS: Final = frozenset({"dataclass"})  # modifiers of classes whose constructor takes their fields
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -52,10 +53,10 @@ def edited_code(view: GraphView, edit: Edit, content: str) -> EditedCode:
     is_silent, moved = new is not None, 0
     for part, (start, end, text) in zip(parts, changes, strict=True):
         is_silent = is_silent and new is not None and old.tokens(start, end) == new.tokens(start + moved, start + moved + len(text))
-        moved += len(text) - (end - start)
-        for one in _innermost(old.definitions(start, end), part, before):
+        for one in _touched(old, new, part, before, (start, end, start + moved, text)):
             if (node := known.node(one)) is not None:
                 nodes[node] = nodes.get(node, False) or _changes_signature(one.signature, part, before)
+        moved += len(text) - (end - start)
     return EditedCode(nodes, is_silent)
 
 
@@ -102,17 +103,38 @@ def _change(text: str, part: Edit) -> Change:
     return start, start + len(old), new
 
 
-def _innermost(found: Sequence[Definition], part: Edit, text: str) -> list[Definition]:
-    """Return the innermost functions and classes on the lines of a change.
+def _touched(old: Text, new: Text | None, part: Edit, before: str, at: tuple[int, int, int, bytes]) -> list[Definition]:
+    """Return the innermost functions and classes that a change touches.
 
-    Lines that are inserted between the members of a class do not touch the class.
+    Inserted lines touch the definition around them. A new member touches only a class whose constructor takes its fields.
+
+    Args:
+        old: the version before the edit.
+        new: the version after the edit.
+        part: the change.
+        before: the content before the edit.
+        at: start and end of the change in `old`, its start in `new`, and its new bytes.
     """
-    old = part.old or ""
-    first = text.count("\n", 0, part.at) + 1
-    last = first + old.rstrip().count("\n")
-    there = {at: one for at, one in enumerate(found) if one.kind in _KINDS and one.start_line <= last and one.end_line >= first}
-    parents = {one.parent for one in there.values()}
-    return [one for at, one in there.items() if at not in parents and (old.strip() or one.kind != "class")]
+    start, end, moved, text = at
+    given = (part.old or "").encode("utf-8", "surrogatepass")
+    if new is None or not text.startswith(given):
+        first = before.count("\n", 0, part.at) + 1
+        return _innermost(old.definitions(start, end), first, first + (part.old or "").rstrip().count("\n"))
+    inserted = text[len(given) :]
+    if not inserted.strip():
+        return []
+    blank = len(inserted) - len(inserted.lstrip())
+    first = new.source.count(b"\n", 0, moved + len(given) + blank) + 1
+    last = first + inserted.strip().count(b"\n")
+    around = new.definitions(moved + len(given) + blank, moved + len(text.rstrip()))
+    there = [one for one in around if one.start_line <= first and one.end_line >= last and (one.start_line, one.end_line) != (first, last)]
+    return [one for one in _innermost(there, first, last) if one.kind != "class" or not _FIELDS.isdisjoint(one.modifiers)]
+
+
+def _innermost(found: Sequence[Definition], first: int, last: int) -> list[Definition]:
+    """Return the innermost functions and classes on some lines."""
+    there = [one for one in found if one.kind in _KINDS and one.start_line <= last and one.end_line >= first]
+    return [one for one in there if not any(other.qualname.startswith(f"{one.qualname}.") for other in there)]
 
 
 def _changes_signature(signature: str, part: Edit, text: str) -> bool:
@@ -126,4 +148,4 @@ def _changes_signature(signature: str, part: Edit, text: str) -> bool:
         return False
     head, tail = text[max(0, at - NEAR) : at], text[at + len(old) :][:NEAR]
     before, after = (_SPACE.sub("", head + middle + tail) for middle in (old, part.new))
-    return after.count(signature) < before.count(signature)  # another definition may have the same one
+    return after.count(signature) != before.count(signature)  # another definition may have the same one
