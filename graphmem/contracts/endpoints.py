@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.contracts.links import MOST, Link
-from graphmem.contracts.services import service_of, shared_words, tokens, words_of
+from graphmem.contracts.services import is_stand_in, service_of, shared_words, tokens, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from graphmem.contracts.rows import ContractRow
 
@@ -109,14 +109,20 @@ def _equal(requested: Sequence[str], offered: Sequence[str]) -> int:
     return same
 
 
-def linked_endpoints(offers: Sequence[ContractRow], asks: Sequence[ContractRow]) -> list[Link]:
-    """Return links from HTTP calls (`asks`) to routes (`offers`)."""
+def linked_endpoints(offers: Sequence[ContractRow], asks: Sequence[ContractRow], bases: Mapping[str, str]) -> list[Link]:
+    """Return links from HTTP calls (`asks`) to routes (`offers`).
+
+    `bases` has the path that the client of a service puts before the paths of its requests, by the folder of the service.
+    """
     routes = _Routes(one for one in offers if one.kind == "http")
     common = shared_words({one.path for one in (*offers, *asks)})
     found: list[Link] = []
     for row in asks:
         if row.kind == "http":
-            found += _endpoint(row, routes, common)
+            base = bases.get(service_of(row.path), "")
+            verb, _, path = row.name.partition(" ")
+            based = _endpoint(row._replace(name=f"{verb} {base}{path}"), routes, common) if base and not row.test else []
+            found += [one._replace(asks=row) for one in based] or _endpoint(row, routes, common)
     return found
 
 
@@ -127,8 +133,11 @@ def _fits(requested: str, offered: str) -> bool:
 def _is_in_reach(row: ContractRow, offer: ContractRow) -> bool:
     """Whether a client's call (`row`) can reach a route (`offer`).
 
-    A route that is defined in a test can be reached only from the same test. All other routes can be reached from everywhere.
+    A route that is defined in a test can be reached only from the same test, and a route of a mock only from a mock. All other routes can
+    be reached from everywhere.
     """
+    if is_stand_in(offer.path) and not is_stand_in(row.path):
+        return False
     if not offer.test:
         return True
     if not row.test or row.path != offer.path:
@@ -164,6 +173,7 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
             continue
         most = max(same for same, _ in graded)
         candidates = [one for same, one in graded if same == most]
+        candidates = [one for one in candidates if one.parts[-1] != REST] or candidates
         exact = [one for one in candidates if one.verb == verb]
         chosen = _chosen(row, exact or candidates, " ".join(before), most, common)
         if chosen:
@@ -186,7 +196,7 @@ def _below_base(row: ContractRow, verb: str, parts: Sequence[str], routes: _Rout
     graded = [
         (_equal(parts, one.parts[-len(parts) :]), one)
         for one in routes.below_base(parts)
-        if _fits(verb, one.verb) and _is_in_reach(row, one.row)
+        if _fits(verb, one.verb) and _is_in_reach(row, one.row) and (row.test or one.row.path != row.path)
     ]
     most = max((same for same, _ in graded), default=0)
     candidates = [one for same, one in graded if same == most] if most > 0 else []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.contracts.endpoints import linked_endpoints
 from graphmem.contracts.links import Link
-from graphmem.contracts.mounting import expanded
+from graphmem.contracts.mounting import bases, expanded
 from graphmem.contracts.procedures import linked_procedures
 from graphmem.contracts.programs import linked_programs
 from graphmem.contracts.services import service_of
@@ -33,7 +33,7 @@ def link(rows: Iterable[ContractRow]) -> list[Link]:
     """
     every = list(rows)
     offers, asks = expanded(every)
-    found = [*linked_endpoints(offers, asks), *_topics(offers, asks), *linked_procedures(every), *linked_programs(every)]
+    found = [*linked_endpoints(offers, asks, bases(every)), *_topics(offers, asks), *linked_procedures(every), *linked_programs(every)]
     best: dict[tuple[str, str, int, str], Link] = {}
     for one in found:
         key = (one.asks.path, one.asks.symbol, one.asks.line, one.offers.symbol or one.offers.path)

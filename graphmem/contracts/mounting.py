@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.contracts.links import MOST
 from graphmem.contracts.route_names import by_route_name
-from graphmem.contracts.services import service_of
+from graphmem.contracts.services import is_base, service_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,6 +39,19 @@ def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[Contr
         prefixes = _prefixes(row.path, mounts, frozenset())
         offers.extend(row._replace(name=f"{verb} {_joined(prefix, path)}") for prefix in prefixes)
     return offers, [*(row for row in rows if row.role == "asks"), *_by_name(rows), *by_route_name(rows, offers)]
+
+
+def bases(rows: Sequence[ContractRow]) -> dict[str, str]:
+    """Return the path that the client of a service puts before every request.
+
+    The keys are folders of services. For `axios.create({baseURL: "/api"})`, the path is `/api`. A service with several such paths is left
+    out.
+    """
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        if row.role == "names" and not row.test and is_base(row.said):
+            found.setdefault(service_of(row.path), set()).add(row.name.partition(" ")[2])
+    return {service: path for service, (path, *more) in found.items() if not more and "{" not in path}
 
 
 def _by_name(rows: Sequence[ContractRow]) -> Iterator[ContractRow]:

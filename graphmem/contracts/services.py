@@ -23,6 +23,8 @@ class _Words:
 
     folders: frozenset[str]
     general_words: frozenset[str]
+    stand_ins: frozenset[str]
+    bases: frozenset[str]
 
 
 @cache
@@ -58,6 +60,17 @@ def service_of(path: str) -> str:
         if part.lower() not in _words().folders:
             return "/".join(parts[: number + 1])
     return "/".join(parts)
+
+
+@cache
+def is_stand_in(path: str) -> bool:
+    """Whether a file is in a folder of mocks, which answer for other services."""
+    return not _words().stand_ins.isdisjoint(path.lower().split("/")[:-1])
+
+
+def is_base(name: str) -> bool:
+    """Whether an option of a client holds the beginning of all its paths."""
+    return name in _words().bases
 
 
 @cache

@@ -289,7 +289,46 @@ def test_a_version_that_is_known_only_at_run_time_fits_every_version_but_not_eve
 
     offers = [row("offers", "GET /v1/feeds", "feeds.go"), row("offers", "GET /admin/feeds", "admin.go")]
     for asked, found in (("GET /v{}/feeds", ["feeds.go"]), ("GET /x{}/feeds", []), ("GET /v{}", [])):
-        assert [one.offers.path for one in linked_endpoints(offers, [row("asks", asked, "client.py")])] == found
+        assert [one.offers.path for one in linked_endpoints(offers, [row("asks", asked, "client.py")], {})] == found
+
+
+GATEWAY = {
+    "web/client.js": """\
+const client = axios.create({ baseURL: "/api" });
+
+export function useOrders() {
+  return client.get("/orders");
+}
+""",
+    "gateway/app.js": """\
+const endpoints = require("./endpoints");
+const app = express();
+const router = express.Router();
+
+function list(req, res) { return req.client("get:orders").get(endpoints.orders + "/open"); }
+function each(req, res) {}
+function login(req, res) { return http.get("/login"); }
+
+router.get("/orders", list);
+router.get("/orders*", each);
+router.get("/login", login);
+app.use("/api", router);
+""",
+    "gateway/endpoints.js": "module.exports = { orders: `${process.env.ORDERS_URL}/orders` };\n",
+    "gateway/mock/orders.js": 'function fake(req, res) {}\nrouter.get("/orders/open", fake);\n',
+    "orders/app.js": """\
+function all(req, res) {}
+function open(req, res) {}
+
+app.get("/orders", all);
+app.get("/orders/open", open);
+""",
+}
+
+
+def test_the_base_of_a_client_leads_to_the_gateway_and_mocks_answer_nobody(tmp_path, open_memory):
+    memory = indexed(open_memory, tmp_path / "repo", GATEWAY)
+    assert links(memory) == {("endpoint", "useOrders", "list"), ("endpoint", "list", "open")}
 
 
 RAILS = {

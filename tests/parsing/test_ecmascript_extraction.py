@@ -195,3 +195,9 @@ def test_broken_code_leaves_what_can_be_read():
     assert "good" in [one.name for one in found.definitions]
     assert found.error_count > 0
     assert found.diagnostics[0][1] == "syntax"
+
+
+def test_the_place_of_a_called_name_is_not_an_argument_before_it():
+    source = 'client("delete:cart").delete(url);\nlist.get("get").get(url);\n'
+    calls = {(one.name_line, one.name_column) for one in facts(source).references if one.kind == "call"}
+    assert calls == {(1, 0), (1, 22), (2, 5), (2, 16)}

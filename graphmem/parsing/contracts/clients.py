@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from graphmem.parsing.contracts import paths
 from graphmem.parsing.contracts.end import ASKS, REFERS, End
@@ -14,6 +15,11 @@ from graphmem.parsing.contracts.source import Site, Source
 from graphmem.parsing.contracts.table import Row
 from graphmem.parsing.contracts.verbs import verb_at
 from graphmem.parsing.contracts.written import Lookup, evaluate, split
+
+_SETTING: Final = re.compile(r"""\"\$\{([\w.-]+)(?::([\w.-]+))?\}\"""")
+"""A setting with its default: `"${topics.orders:orders}"`."""
+_TELLING: Final = 2
+"""Fewest dots of a setting's name that stands for its value: services share `shop.topics.orders`, but `topic` may have two values."""
 
 
 def client(source: Source, fields: Fields, site: Site, row: Row) -> Iterator[End]:
@@ -58,5 +64,8 @@ def topic(source: Source, site: Site, row: Row) -> Iterator[End]:
     text = source.text_of(site, row.path)
     for one in split(text.strip("[]{}")) if text else ():
         made = evaluate(one, source.look_up).pattern
+        setting = _SETTING.fullmatch(source.injected().get(re.split(r"\W", one)[-1], "")) if made == HOLE else None
+        if setting:
+            made = setting[2] or (setting[1] if setting[1].count(".") >= _TELLING else HOLE)
         if made and HOLE not in made and re.fullmatch(r"[\w.:/*#>-]+", made) and not made.startswith("/"):
             yield End(row.role, "topic", made, site.reference.scope, site.reference.line, "", "", row.framework)

@@ -21,9 +21,9 @@ from graphmem.parsing.contracts.programs import begins, program
 from graphmem.parsing.contracts.resources import Resources
 from graphmem.parsing.contracts.routes import Routes
 from graphmem.parsing.contracts.schemas import schema_ends
-from graphmem.parsing.contracts.source import Source, callee_of
+from graphmem.parsing.contracts.source import Site, Source, callee_of
 from graphmem.parsing.contracts.speech import speech
-from graphmem.parsing.contracts.table import table_of
+from graphmem.parsing.contracts.table import Row, table_of
 from graphmem.parsing.facts import ATTR, NAME, FileFacts, Reference
 
 _GENERATED: Final = re.compile(
@@ -85,7 +85,7 @@ def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: b
     for site in sites:
         taken = False
         for row in source.table.rows_of(site.name):
-            if taken or not row.is_on(site.receiver) or not source.holds(row):
+            if taken or not _is_on(row, site) or not source.holds(row):
                 continue
             if row.tests and source.has_block(site):
                 continue
@@ -110,6 +110,14 @@ def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: b
         yield from Annotations(source, routes.prefixes).all()
     if speaks:
         yield from speech(source)
+
+
+def _is_on(row: Row, site: Site) -> bool:
+    """Whether a row applies to a call by its receiver or a call that makes it.
+
+    In `request.httpClient().get(url)`, the receiver of `get` is made by `httpClient`.
+    """
+    return row.is_on(site.receiver) or (row.kind == "client" and bool(site.chain) and row.is_on(site.chain[0]))
 
 
 def _place(end: tuple[Any, ...]) -> tuple[int, str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphmem.parsing.contracts.written import Lookup
     from graphmem.parsing.facts import FileFacts
 
-_PATH: Final = re.compile(rb"""["'`](?:\$?\{\w+\})?/[\w{]""")
+_PATH: Final = re.compile(rb"""["'`](?:\$?\{[\w.]+\})?/[\w{]""")
 _CALLED: Final = re.compile(r"""(?:f["']\{)?(\$?[A-Za-z_][\w$]*(?:(?:\.|->)[A-Za-z_]\w*)*)(?:\(\s*["']([\w:.-]+)["'])?""")
 """A name, perhaps of a function that is called with a string first."""
 _REFERENCE: Final = re.compile(r"(?:f[\"']\{|`\$\{)?([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)")
@@ -86,6 +86,12 @@ def referred(source: Source, site: Site, verb: str, text: str, pattern: str, fra
         framework: the client's framework.
     """
     match = _REFERENCE.match(text)
+    for _ in range(MAX_DEPTH):
+        if match is None or not pattern.startswith(HOLE) or source.module_of(match[1]):
+            break
+        called = text.startswith("(", match.end(1))
+        text = source.look_up(f"{match[1]}()" if called else match[1]) or ""
+        match = _REFERENCE.match(text)
     module = source.module_of(match[1]) if match and pattern.startswith(HOLE) else ""
     if match and module:
         name = match[1].rpartition(".")[2] if "." in match[1] else re.split(r"[./]", module)[-1]

@@ -29,7 +29,7 @@ def route_path(written: str) -> str:
     text = written.strip().removeprefix("^").removesuffix("$").removesuffix("/?").replace("\\/", "/").replace("\\.", ".")
     text = re.sub(r"\\[ZA]$", "", text)
     text = text.split("?", 1)[0] if "(?" not in text and "?}" not in text else text
-    text = _GROUP.sub(HOLE, text)
+    text = _GROUP.sub(HOLE, re.sub(r"(?<=\w)\*$", "/**", text))  # `/users*` of Express
     parts = [_segment(part) for part in text.split("/") if part]
     parts = [HOLE if part == REST and position + 1 < len(parts) else part for position, part in enumerate(parts)]
     return "/" + "/".join(parts)
@@ -58,6 +58,8 @@ def address(pattern: str, *, relative: bool) -> Address | None:
     """
     text = pattern.strip().split("#", 1)[0].split("?", 1)[0]
     match = _ADDRESS.match(text)
+    if "\n" in text:
+        return None
     if match:
         host, path = match["host"], match["path"] or ""
         if host.startswith(HOLE) and not path and host != HOLE:

@@ -23,6 +23,7 @@ _ASSIGNED: Final = re.compile(
 )
 _NAMED: Final = re.compile(r"^&?(?:async\s+)?[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*(?:\(.*\))?$", re.DOTALL)
 _HANDLER: Final = re.compile(r"(?:\w*\\)*(\w+)::class$|[\"'](\w+)@(\w+)[\"']$")  # `Users::class`, `"Users@show"`
+_NEW: Final = re.compile(r"new\s+([A-Z]\w*)\s*\(")
 UP: Final = ".."
 """Part of a path that removes the segment before it."""
 
@@ -117,6 +118,11 @@ class Routes:
 
         For `app.get("/users", list)`, the contract is `GET /users`. A call that names several HTTP verbs gives one `End` for each verb.
         """
+        if row.before:
+            inside = self._with_path_before(site, row)
+            if inside is None:
+                return
+            site = inside
         if row.object:
             written = self.source.of_object(site, row.object)
             verb = verb_in(", ".join(site.given))
@@ -154,6 +160,20 @@ class Routes:
             for one in verb.split(","):
                 contract = f"{one or '*'} {paths.joined(prefix, path)}"
                 yield End(OFFERS, "http", contract, scope, site.reference.line, handler, named, row.framework)
+
+    def _with_path_before(self, site: Site, row: Row) -> Site | None:
+        """Return a call with the path that a call before it in the expression has.
+
+        For `r.Methods("GET").Path("/users").Handler(list)`, the arguments are `"/users", list`. The result is None without such a path.
+        """
+        if not set(row.before) & set(site.chain):
+            return None
+        before = self.source.text[max(0, site.start - 400) : site.start]
+        found = list(re.finditer(rf"\b({'|'.join(row.before)})\(\s*([\"`])([^\"`]*)\2", before))
+        if not found:
+            return None
+        path = found[-1][3].rstrip("/") + ("/*" if found[-1][1] == row.before[-1] and len(row.before) > 1 else "")
+        return site._replace(given=[f'"{path}"', *site.given])
 
     def _name_of(self, site: Site, row: Row) -> str:
         """Return the name that a call gives to its route; "" without one.
@@ -224,12 +244,23 @@ class Routes:
         For `app.use("/api", router)`, the path prefix is `/api` and the router is `router`.
         """
         prefix = self.source.argument(site, (*row.keyword, *row.path) if row.keyword else row.path)
+        first = int(row.given.removesuffix(":")) if row.given.endswith(":") else 0
+        if prefix is None and first and not row.keyword and self._prefix_of(site) != "/":  # `api.use(carts)`, and `api` has a prefix
+            prefix, first = "", 0
         if row.keyword and not any(re.match(rf"(?:{'|'.join(row.keyword)})\s*=", one) for one in site.given) and site.name != "mount":
             prefix = ""
         if prefix is None or (prefix and not prefix.startswith("/") and not self.source.has_habit("added_slashes_of_prefixes")):
             return
         prefix = prefix.removeprefix(HOLE) if row.given == "include" else prefix
         whole = paths.joined(self._prefix_of(site), paths.route_path(prefix)) if prefix else self._prefix_of(site)
+        if row.given == "new":
+            for one in site.given[1:]:
+                made = next(
+                    (match for text in (one, *map(self.source.expression, self.source.values(one))) if (match := _NEW.match(text))), None
+                )
+                if made:
+                    yield End(MOUNTS, "http", whole, site.reference.scope, site.reference.line, one, made[1], row.framework)
+            return
         if row.given == "include":
             for one in site.given[1:2]:
                 match = re.match(r"(?:\w+\.)?include\(\s*\(?\s*([\"'][\w.]+[\"']|[\w.]+)", one)
@@ -241,7 +272,7 @@ class Routes:
                         name = paths.joined(around, whole)
                         yield End(MOUNTS, "http", name, site.reference.scope, site.reference.line, "", module, row.framework)
             return
-        for one in site.given[int(row.given.removesuffix(":")) :]:
+        for one in site.given[first:]:
             text = one.partition("=")[2].strip() if re.match(r"app\s*=", one) else one
             required = re.match(r"require\(\s*[\"']([^\"']+)[\"']\s*\)", text)
             name = required[1] if required else text.partition("(")[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -16,11 +16,11 @@ from graphmem.model import CLASS_KINDS, FUNCTION_KINDS
 from graphmem.parsing.contracts.habits import Habit, has_habit, is_own_object, own_object
 from graphmem.parsing.contracts.paths import HOLE
 from graphmem.parsing.contracts.table import Row, Table
-from graphmem.parsing.contracts.written import arguments, evaluate, split
+from graphmem.parsing.contracts.written import EMPTY, MAX_ARGUMENTS, arguments, evaluate, split
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, FileFacts, Reference, Term
 from graphmem.parsing.language import language_spec
 
-FUNCTION: Final = re.compile(r"=>|\bfunction\b|\bfunc\s*\(|^\s*(?:async\s+)?\(|\bfn\b|^\s*\|")
+FUNCTION: Final = re.compile(r"=>|\bfunction\b|\bfunc\s*\(|^\s*(?:async\s+)?\(|^\s*\w+\s*->\s|\bfn\b|^\s*\|")
 """An anonymous function."""
 _BLOCK: Final = re.compile(r"[^\n]*(?:\bdo[ \t]*(?:\|[^\n|]*\|)?[ \t]*(?:\n|$)|\)[ \t]*\{)")
 """A line with a call of Ruby that is given a block; `get "/do"` has none."""
@@ -36,7 +36,11 @@ OWN: Final = "(own)"
 @cache
 def _given() -> re.Pattern[str]:
     """Return a pattern of the text before a value that a name gets."""
-    return re.compile(rf"(?<![\w.$]){own_object()}?([A-Za-z_$][\w$]*)\s*(?::[^\S\n]*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
+    return re.compile(rf"(?<![\w.$?&]){own_object()}?([A-Za-z_$][\w$]*)\s*(?::[^\S\n]*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
+
+
+_KEY: Final = re.compile(r"\[[\"'][\w.:-]+[\"']\]")
+"""The key of `config["KEY"]`."""
 
 
 class Site(NamedTuple):
@@ -73,6 +77,7 @@ class Source:
         self._constants: dict[str, str | None] = {}
         self._given: dict[str, list[int]] | None = None
         self._entries: dict[str, str] | None = None
+        self._injected: dict[str, str] | None = None
 
     def holds(self, row: Row) -> bool:
         """Whether the file meets the conditions of a row of the table.
@@ -95,7 +100,8 @@ class Source:
         line, column = (reference.name_line, reference.name_column) if reference.name_line else (reference.line, reference.column)
         start = self.starts[line - 1] + column
         if not self.text.startswith(name, start):
-            start = self.text.find(name, start)
+            called = re.compile(rf"(?<![\w$]){re.escape(name)}\s*(?=[(<!])").search(self.text, start, start + MAX_ARGUMENTS)
+            start = called.start() if called else self.text.find(name, start)  # `api("get:cart").get(url)` has the name twice
             if start < 0:
                 return None
         after = start + len(name)
@@ -211,10 +217,11 @@ class Source:
     def look_up(self, name: str) -> str | None:
         """Return the string expression that the file assigns to `name`, or None.
 
-        For the name `f()`, the result is the expression that the function `f` returns. For `f(`, it is the names of the function's
-        parameters, separated by spaces. The result is None if the file has no such expression, or several that differ.
+        For the name `["KEY"]`, the result is the value that `config["KEY"]` gets. For the name `f()`, it is the expression that the
+        function `f` returns. For `f(`, it is the names of the function's parameters, separated by spaces. The result is None if the file
+        has no such expression, or several that differ.
         """
-        last = re.split(r"\.|->|::|\?\.", name)[-1]
+        last = name if _KEY.fullmatch(name) else re.split(r"\.|->|::|\?\.", name)[-1]
         if last in ("url", "uri", "path") and "." in name:
             return None
         found = self._constants.get(last, "")
@@ -238,8 +245,13 @@ class Source:
             return self._returned(name[:-2])
         if name.endswith("("):
             return self._parameters(name[:-1])
+        if _KEY.fullmatch(name):
+            given = {self.expression(match.end()) for match in re.finditer(rf"{re.escape(name)}\s*=(?!=)\s*", self.text)}
+            return next(iter(given)) if len(given) == 1 else None
         if not re.fullmatch(r"[\w$]+", name):
             return None
+        if name in self.injected():
+            return self.injected()[name]
         found = self.values(name)
         if not found and self.has_habit("paths_in_objects"):
             return self.entries().get(name)
@@ -248,23 +260,37 @@ class Source:
             return None
         texts = {self.expression(at) for at in found}
         useful = {text for text in texts if re.search(r"[\"'`]", text)}
+        if useful <= EMPTY and texts != useful:  # filled later
+            return None
         return next(iter(useful)) if len(useful) == 1 else None
 
     def has_habit(self, habit: Habit) -> bool:
         """Whether the file's language follows one of the `Habit` conventions."""
         return has_habit(self.facts.language, habit)
 
+    def injected(self) -> Mapping[str, str]:
+        """Return the strings that annotations give to variables, as source.
+
+        For `@Value("${topics.orders}") String topic`, the variable is `topic`.
+        """
+        if self._injected is None:
+            self._injected = {}
+            for word in self.table.values:
+                for match in re.finditer(rf"@{word}\(\s*(\"[^\"\n]*\")\s*\)\s*(?:\w+\s+)*?[\w.<>\[\]]+\s+(\w+)\s*[,);=]", self.text):
+                    self._injected.setdefault(match[2], match[1])
+        return self._injected
+
     def entries(self) -> dict[str, str]:
         """Return the string expressions in objects of an ECMAScript file, by key.
 
         For `{users: "/users", user: (id) => `/users/${id}`}`, the keys are `users` and `user()`. A key with several expressions is left
-        out.
+        out, and one with an empty string, which other code fills.
         """
         if self._entries is None:
             found: dict[str, set[str]] = {}
             for match in _ENTRY.finditer(self.text) if self.has_habit("paths_in_objects") else ():
                 found.setdefault(match[1] + ("()" if match[2] else ""), set()).add(self.expression(match.end()))
-            self._entries = {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
+            self._entries = {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1 and not texts & EMPTY}
         return self._entries
 
     def _parameters(self, name: str) -> str | None:

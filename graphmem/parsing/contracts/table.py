@@ -18,7 +18,7 @@ from graphmem.errors import GrammarError
 from graphmem.runtime.resources import data_root
 
 FILE: Final = "grammars/contracts.toml"
-KINDS: Final = ("route", "resource", "annotated", "prefix", "mount", "client", "topic", "listener", "program")
+KINDS: Final = ("route", "resource", "annotated", "prefix", "mount", "client", "topic", "listener", "program", "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class Row:
     function: str = ""  # any | written: an argument after the path that is a function
     object: tuple[str, ...] = ()
     chained: str = ""
+    before: tuple[str, ...] = ()  # of a route: calls before it in the expression that have the path; the last may begin a longer one
     around: tuple[str, ...] = ()
     beside: str = ""
     asks: tuple[str, ...] = ()
@@ -86,6 +87,7 @@ class Table:
                 else:
                     self._by_call.setdefault(call, []).append(row)
         self.programs = frozenset(name for row in mine if row.kind == "program" for name in row.names)
+        self.values = frozenset(name for row in mine if row.kind == "value" for name in row.names)
         self.starts_files = any(row.ends for row in mine)
         self.annotated = [row for row in mine if row.kind in ("annotated", "listener")]
         names = {name.rpartition(".")[2] for row in self.annotated for name in row.names}

@@ -46,6 +46,8 @@ def verb_at(source: Source, site: Site, row: Row, rest: Sequence[str]) -> str:
         return next((name.upper() for name in site.chain if name.upper() in VERBS), "") or _chain_verb(source, site)
     if how == "chained":
         match = re.match(rf"\s*\.\s*{row.chained}\s*\(([^)]*)\)", source.text[site.end : site.end + 300])
+        if match is None and row.chained in site.chain:
+            match = list(re.finditer(rf"\b{row.chained}\s*\(([^)]*)\)", source.text[max(0, site.start - 400) : site.start]))[-1]
         return ",".join(_verb_of(one) for one in split(match[1])) if match else ""
     if how == "handler":
         return ",".join(dict.fromkeys(one.upper() for one in re.findall(r"\b(get|post|put|patch|delete|head)\s*\(", " ".join(rest))))

@@ -18,7 +18,8 @@ _CLOSES: Final = {"(": ")", "[": "]", "{": "}"}
 _QUOTES: Final = "\"'`"
 _PREFIX: Final = re.compile(r"[A-Za-z$@]{0,3}$")
 _FORMAT: Final = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[sdvifgqxuc]|\{[^{}/]*\}")
-_EMPTY: Final = ('""', "''")
+EMPTY: Final = frozenset({'""', "''"})
+"""Expressions of an empty string."""
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*")
 _HOLES: Final = re.compile(r"\$\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}|#\{([^{}]*)\}|\$(\w+(?:->\w+)?)")
 _BRACES: Final = re.compile(r"\{([^{}:!]*)[^{}]*\}")
@@ -184,6 +185,10 @@ def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
                 inner = evaluate(text[at + 1 : end], look_up, depth)
                 pattern += inner.pattern
                 names += inner.names
+            elif pattern.endswith(HOLE) and (value := look_up(text[at : end + 1])) is not None and depth < MAX_DEPTH:
+                made = evaluate(value, look_up, depth + 1)  # `config["URL"]`
+                pattern = pattern.removesuffix(HOLE) + made.pattern
+                names += [*re.findall(r"\w+", text[at:end]), *made.names]
             elif pattern.endswith(HOLE):
                 names += re.findall(r"[\"'](\w[\w-]*)[\"']", text[at:end])
             at = end + 1
@@ -217,8 +222,11 @@ def _literal(text: str, at: int, names: list[str], look_up: Lookup, depth: int) 
     if not re.match(r"\s*\.\s*(?:format|formatted)\s*\(|\s*%\s*[\w(]", text[end:]):
         return end, pattern
     opened = text.find("(", end)
-    names.extend(_WORD.findall(text[opened : closing(text, opened)]) if opened >= 0 else ())
-    return len(text), _FORMAT.sub(HOLE, pattern)
+    given = text[opened + 1 : closing(text, opened)] if opened >= 0 else ""
+    names.extend(_WORD.findall(given))
+    shown = _FORMAT.sub(HOLE, pattern)
+    first = evaluate(split(given)[0], look_up, depth).pattern if shown.startswith(HOLE + "/") and given else ""
+    return len(text), first + shown[len(HOLE) :] if "/" in first else shown
 
 
 def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, depth: int) -> tuple[int, str]:
@@ -268,7 +276,7 @@ def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, de
         made = evaluate(value, look_up, depth + 1)
         names.append(word)
         names.extend(made.names)
-        return at, made.pattern or ("" if value.strip() in _EMPTY else HOLE)
+        return at, made.pattern or ("" if value.strip() in EMPTY else HOLE)
     names.append(word)
     return at, HOLE
 

@@ -147,6 +147,8 @@ def call(builder: TermBuilder, node: Node) -> TermIndex:
     if callee is not None:
         builder.consumed.add(callee.id)
     called = builder.term(callee)
+    if callee is not None:
+        builder.spots[node.id] = builder.spots.get(callee.id, callee.start_byte)
     positional: tuple[TermIndex, ...] = ()
     if given is not None and given.type == "arguments":
         positional = tuple(builder.term(child) for child in given.named_children if not child.is_extra)
