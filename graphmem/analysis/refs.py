@@ -221,7 +221,7 @@ def _without_constructors(view: GraphView, named: list[int]) -> list[int]:
 def _inherited(view: GraphView, ref: str) -> list[int]:
     """Return the definitions of an inherited member, named by `Class.member`.
 
-    The class inherits the member. Only the nearest bases count, because a base hides the definitions of its own bases. An abstract
+    The class inherits the member. Only the nearest bases are searched, because a base hides the definitions of its own bases. An abstract
     definition, as in an interface, is considered only if there is no other.
     """
     owner, _, member = ref.rpartition(".")

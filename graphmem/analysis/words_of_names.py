@@ -73,7 +73,7 @@ class _Names:
     def having(self, words: frozenset[str], *, with_file: bool = False) -> IntArray:
         """Return the positions of the tests whose name has all words.
 
-        Only a name whose letters contain each word is divided into words. Arrow finds these for all names at once.
+        Dividing a name into words is slow. So Arrow first selects the names that contain each word as a substring.
 
         Args:
             words: the words.

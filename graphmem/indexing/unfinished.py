@@ -32,7 +32,7 @@ LEAST_FILES: Final = 400
 
 
 class Unfinished:
-    """The file in which an unfinished index run leaves its parsed files.
+    """The file that keeps the parsed files of an unfinished index run.
 
     Of each parsed file, the chunks and properties are stored.
 

@@ -75,7 +75,10 @@ def is_test_case(entry: FileEntry, position: int) -> bool:
 
 
 def is_case(facts: FileFacts, definition: Definition) -> bool:
-    """Whether a definition is a test, if its file is a file of tests."""
+    """Whether a definition is a test, provided that its file contains tests.
+
+    The path of the file is not examined.
+    """
     if definition.kind not in FUNCTION_KINDS:
         return False
     spec = language_spec(facts.language)

@@ -35,7 +35,7 @@ OWN: Final = "(own)"
 
 @cache
 def _given() -> re.Pattern[str]:
-    """Return a pattern of the text before a value that a name gets."""
+    """Return a pattern for the left side of an assignment, such as `url =`."""
     return re.compile(rf"(?<![\w.$?&]){own_object()}?([A-Za-z_$][\w$]*)\s*(?::[^\S\n]*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
 
 

@@ -232,7 +232,7 @@ class Sessions:
     def _keep_wish(self, wish: Wish) -> None:
         """Store a memory that a person asked for in a session, as confirmed.
 
-        If storing fails, the end of the session tries again.
+        If storing fails, it is tried again when the session ends.
         """
         item = {
             "content": wish.statement,

@@ -248,7 +248,7 @@ class Reads:
     def use_definition(
         self, reference: Reference, atom: Receiver | SuperObject, name: str, definition_at: tuple[FileEntry, int], confidence: float
     ) -> None:
-        """Add the edge to a method or class in a class, for `x.name`.
+        """Add the edge that `x.name` gives to a method or an inner class.
 
         Args:
             reference: the read or write of `x.name`.

@@ -213,8 +213,8 @@ class ScopedNames(ScopedTable):
     def _top_mixins(self, inference: Inference, entry: FileEntry) -> Type:
         """Return the mixins that a file includes outside classes.
 
-        For a test file, the mixins of other test files are added. The look-up of one mixin may need another mixin. Therefore the caller
-        asks the solver for this result, because the solver ends such cycles.
+        For a test file, the mixins of other test files are added. The look-up of one mixin may need another mixin, also in a cycle.
+        Therefore the caller gets this result through the solver, which ends such cycles.
         """
         paths = inference.project.modules(MIXED_AT_TOP) if entry.in_tests else ()
         files = (entry, *(other for path in paths if (other := inference.project.files[path]) is not entry and other.in_tests))

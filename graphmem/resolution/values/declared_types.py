@@ -32,7 +32,7 @@ def is_deferred(declared: Type) -> bool:
 def is_container(declared: Type) -> bool:
     """Whether a declared type may be a container or an iterator.
 
-    Objects of project classes can stand for one: `cache: MutableMapping = Cache()`.
+    If so, the value may also be an object of a project class: `cache: MutableMapping = Cache()`.
     """
     return any(atom[0] == BOX and atom[1] in ("iter", "dict", "list", "set") for atom in declared)
 
