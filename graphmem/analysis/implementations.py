@@ -1,6 +1,6 @@
 """Find all subclasses of a class, and all methods that override one.
 
-Every level of inheritance counts, also behind abstract classes that have no such method themselves.
+Indirect subclasses are included, also those of abstract classes without such a method.
 """
 
 from __future__ import annotations

@@ -108,9 +108,10 @@ def is_known(view: GraphView, name: str) -> bool:
 
 
 def _newer_than_the_index(view: GraphView, ref: str, root: Path) -> str:
-    """Return advice if the file of a reference is newer than the index.
+    """Return advice if a reference may name code that is newer than the index.
 
-    The result is "" otherwise. An agent often asks about code that it has just written.
+    An agent often asks about code that it has just written. The advice is to ask again or to run `graphmem index`. The result is "" if
+    the file of the reference does not exist, or does not contain the name.
     """
     path, _, name = ref.partition(":")
     file = inside(root, path)

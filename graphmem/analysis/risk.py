@@ -51,8 +51,8 @@ class Facts(NamedTuple):
 def assess(facts: Facts) -> Risk:
     """Return the level and the score of a change's risk.
 
-    The level is `unknown` on three conditions: no dependents were found, nothing proves that none exist, and calls from outside the project
-    are unlikely. Otherwise the level follows from the score, which is the sum of four parts:
+    The level is `unknown` if no dependents were found, although some may exist, and if calls from outside the project are unlikely.
+    Otherwise the level follows from the score, which is the sum of four parts:
 
     * 40 (1 - e^(-w/10)) for the weight w of the dependents;
     * 20 (1 - e^(-e/3)) for the number e of entry points;

@@ -70,7 +70,7 @@ class Ranked(NamedTuple):
 class Evidence(NamedTuple):
     """Counts of the changes that touched a file together with given files.
 
-    "Together" means in the same commit or session. Old and new changes count equally.
+    "Together" means in the same commit or session. Old and new changes have equal weight.
     """
 
     support: int  # changes that touched it with one of them

@@ -32,7 +32,7 @@ def often_with(history: History, places: Sequence[str]) -> list[Often]:
     """Return files that more than half of the changes to `places` touched.
 
     A place is a file or a folder. With fewer than `LEAST_CHANGES` changes, the result is empty. Only existing files are returned, the
-    most frequent first, ties by path. Sessions and commits count equally. Changes that are too large to relate two files are ignored.
+    most frequent first, ties by path. Sessions and commits have equal weight. Changes that are too large to relate two files are ignored.
 
     Args:
         history: the changes.

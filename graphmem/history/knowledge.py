@@ -70,7 +70,7 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime, whole: str |
     Args:
         root: root of the working tree.
         part_of: part of each file, by its path from the root; other files are ignored.
-        now: aware time from which ages count.
+        now: aware time relative to which ages are computed.
         whole: name of a further part, which has the files of all other parts; None for no such part.
 
     Raises:

@@ -30,7 +30,7 @@ def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
         root: root directory of the repository.
         file: path relative to `root`.
         limit: maximum number of people.
-        now: aware time from which ages count.
+        now: aware time relative to which ages are computed.
     """
     command = ("log", "--follow", "--no-merges", f"-n{MOST_COMMITS}", "--format=%H%x00%aI%x00%aN%x00%aE", "--", file)
     try:

@@ -22,7 +22,7 @@ def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]
 
     Args:
         graph: returns the graph; called when the first path is requested.
-        sources: the kinds of tools whose edges count, such as SCIP indexers.
+        sources: kinds of tools, such as SCIP indexers.
     """
     view = graph()
     codes = [EDGE_SOURCES.index(source) for source in sources]

@@ -236,8 +236,8 @@ class _CodeCutter:
     def _with_comments(self, floor: int, start: int) -> int:
         """Return the offset where the comments above a definition begin.
 
-        The definition begins at the offset `start`. Only comment lines directly above the definition count. If there are none, the result
-        is the beginning of the line, so that the indentation is included. Comments before the offset `floor` are ignored.
+        The definition begins at the offset `start`. Only comment lines directly above the definition are included. If there are none, the
+        result is the beginning of the line, so that the indentation is included. Comments before the offset `floor` are ignored.
         """
         line = self.source.rfind(b"\n", 0, start) + 1
         if line < floor or self.source[line:start].strip():

@@ -224,7 +224,7 @@ class Postings:
     def echoes(self, texts: Sequence[tuple[str, float]], without: Sequence[str], size: int) -> F32:
         """Score each text by the rare words that it shares with `texts`.
 
-        The result has the scores by slot (number of the text). Only the words of `texts` with the highest weights count.
+        The result has the scores by slot (number of the text). Only the words of `texts` with the highest weights are used.
 
         Source: Abdul-Jaleel et al. 2004 (RM3), who search a second time with words of the best hits.
 

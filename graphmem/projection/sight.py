@@ -21,7 +21,8 @@ class Seen(NamedTuple):
 
     Attributes:
         levels: visibilities (such as "team") of which the caller sees every memory.
-        ids: for each visibility, ids of further memories that the caller sees. A memory counts only while it has this visibility.
+        ids: for each visibility, ids of further memories that the caller sees. An id has no effect while the memory has another
+            visibility.
     """
 
     levels: frozenset[str]

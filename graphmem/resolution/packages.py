@@ -429,10 +429,10 @@ def members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
 
 
 def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
-    """Return the project classes of a value and of the objects it gives.
+    """Return the project classes in a type, and in the types that it leads to.
 
-    For `list[A]`, and for a function that returns an `A`, the class is `A`. The objects are elements of containers, and results of
-    functions.
+    A container leads to the types of its elements, and a function to the type of its result. For `list[A]`, and for a function that
+    returns an `A`, the class is `A`.
     """
     found: set[Symbol] = set()
     for atom in ordered(inference.expanded(value)):

@@ -94,5 +94,5 @@ def _renamed(older: GraphView, left: Sequence[str], newer: GraphView, came: Sequ
 
 
 def _bodies(view: GraphView, path: str) -> set[str]:
-    """Return the hashes of a file's definitions."""
+    """Return the hashes of the bodies of a file's definitions."""
     return {view.body_hash(node) for node in view.by_path(path).tolist() if view.parent[node] >= 0} - {""}

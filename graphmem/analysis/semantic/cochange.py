@@ -17,8 +17,8 @@ LEAST_SHARE: Final = 0.2
 def together(changes: Iterable[Sequence[str]]) -> dict[tuple[str, str], float]:
     """Return the strength with which pairs of files change together.
 
-    The strength of a pair is the number of changes to both files, divided by the number of changes to at least one of them. Only changes of
-    two to `MOST_FILES` files count. The key is (path, path), in ascending order. Pairs with too few changes are left out.
+    The strength of a pair is the number of changes to both files, divided by the number of changes to at least one of them. Only changes
+    of two to `MOST_FILES` files are considered. The key is (path, path), in ascending order. Pairs with too few changes are left out.
 
     Args:
         changes: the distinct paths of each change.

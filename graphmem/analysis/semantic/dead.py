@@ -150,8 +150,8 @@ def _roots(entries: Entries) -> Bool:
 def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
     """Return which definitions the `roots` use; the roots are included.
 
-    The roots are definitions that count as used anyway, such as entry points. Indirect use counts. The result is booleans, one for each
-    node. Three rules extend the set:
+    The roots are definitions that are assumed to be used, such as entry points. Indirect uses are included. The result is booleans, one
+    for each node. Three rules extend the set:
 
     * If a member is used, so is its class.
     * If a base method is used, so are its overrides.
@@ -330,8 +330,8 @@ def _stands_in(view: GraphView, node: int, parent: int) -> bool:
 def _bases_written(view: GraphView, node: int) -> int:
     """Return the number of base classes in the header of a class.
 
-    A computed base (`class A(chosen()):`) counts, although the graph has no edge to it. Root classes such as `object` are ignored. The
-    result is 0 if the language does not list bases in parentheses.
+    A computed base (`class A(chosen()):`) is included, although the graph has no edge to it. Root classes such as `object` are ignored.
+    The result is 0 if the language does not list bases in parentheses.
     """
     known = conventions_of(view.language_of(view.path(node)))
     if not known.bases_in_parentheses:

@@ -152,7 +152,7 @@ class Modules:
         """The edges of `between` that decide layers and cycles.
 
         Edges from the sender of a request to the code that answers it are left out if they close a cycle, because two programs that send
-        requests to each other remain two programs. A request that closes no cycle counts, so a client is above its server.
+        requests to each other remain two programs. A request that closes no cycle is included, so a client is above its server.
         """
         circle = {one: i for i, group in enumerate(components(self.between)) for one in group}
         by_address = np.array([rule in BY_ADDRESS for rule in self.view.rules], np.bool_)

@@ -202,8 +202,8 @@ class Source:
         """Return the possible values of a call's argument, as source expressions.
 
         `text` is the source of the argument. If it is a variable, or a sum that begins with one, the result has the values of its last
-        assignments before the call, at most four. Only assignments in the function that contains the call count. If there are none, the
-        result is `text` alone.
+        assignments before the call, at most four. Only assignments in the function that contains the call are considered. If there are
+        none, the result is `text` alone.
         """
         match = re.match(r"([A-Za-z_$][\w$]*)(?=(\s*\+.*)?$)", text, re.DOTALL)
         if match is None:

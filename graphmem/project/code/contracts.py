@@ -155,7 +155,7 @@ class _Joined:
     def broken(self, base: str, paths: Sequence[str]) -> list[Found]:
         """Return routes and other contracts that changes of files broke.
 
-        `base` is the revision from which the changes count, and `paths` are the changed files.
+        `base` is the revision before the changes, and `paths` are the changed files.
         """
         before = [row for path in paths for row in _rows_at(self.root, base, path)]
         if not before:

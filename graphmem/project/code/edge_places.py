@@ -70,7 +70,7 @@ class EdgeQuestions:
 
         `rows` are the numbers of the edges in `view`. The second result has the paths of files that changed since the index run. A range
         belongs to an edge if its text names the edge's target, and the range is on a line of the edge or inside the definition from which
-        the edge starts. The whole definition counts, because the line of a call may be some lines above the name.
+        the edge starts. The whole definition is searched, because the line of a call may be some lines above the name.
         """
         found: dict[int, list[TextRange]] = defaultdict(list)
         stale = []

@@ -102,8 +102,8 @@ def is_distinct(name: str) -> bool:
 def _places(view: GraphView, entry: Entry, name: str) -> Iterator[tuple[str, int]]:
     """Yield (path, line) of each line of the chunk `entry` that has `name`.
 
-    A chunk is a piece of a file. If graphmem resolves calls in the file's language, only names inside strings count. A chunk of prose, such
-    as documentation, yields nothing.
+    A chunk is a piece of a file. If graphmem resolves calls in the file's language, only names inside strings are reported. A chunk of
+    prose, such as documentation, yields nothing.
     """
     if entry.kind == "prose":
         return

@@ -76,7 +76,7 @@ class AgentContext:
 
         Args:
             session: name of the session.
-            messages: the last messages, oldest first; only the last 4,000 characters in total count.
+            messages: the last messages, oldest first; only their last 4,000 characters in total are used.
             files: open files, as paths from the root.
             phase: the phase of work.
 

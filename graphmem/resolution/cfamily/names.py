@@ -152,8 +152,8 @@ class CFamilyNames(ScopedRules):
     def _written_spaces(self, inference: Inference, name: str) -> Collection[str]:
         """Return each prefix `a` of a definition `a::name` in the project.
 
-        Only definitions outside of classes and functions count. Few names are defined like this, but a file sees dozens of namespaces. So
-        this single look-up saves one look-up for each namespace.
+        Only definitions outside of classes and functions are considered. Few names are defined like this, but a file sees dozens of
+        namespaces. So this single look-up saves one look-up for each namespace.
         """
         slots = []
         for symbol in inference.project.named(name):

@@ -225,7 +225,7 @@ def _all_written(folder: str, paths: Iterable[Any], leaf: str) -> tuple[str, ...
 def _mapped(config: _Config, specifier: str) -> Iterator[str]:
     """Yield candidate paths by the `paths` and `baseUrl` of a tsconfig.json.
 
-    Only the longest matching pattern of `paths` counts. The path below `baseUrl` comes last.
+    Of the matching patterns in `paths`, only the longest is used. The path below `baseUrl` comes last.
     """
     best: tuple[int, tuple[str, ...], str] | None = None
     for pattern, targets in (config.paths or {}).items():

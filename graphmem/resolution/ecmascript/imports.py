@@ -102,8 +102,8 @@ class EcmascriptNames(Rules):
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
         """Return whether an import also exports the imported name again.
 
-        Examples are `export { a } from "b"`, and `export { a }` for an imported `a`. A block `declare module "b" { interface a {…} }` also
-        counts, because it extends the interface `a` of "b".
+        Examples are `export { a } from "b"`, and `export { a }` for an imported `a`. The result is also True for a block `declare module
+        "b" { interface a {…} }`, because it extends the interface `a` of "b".
         """
         return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 

@@ -29,7 +29,7 @@ def is_class_name(name: str) -> bool:
 def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]:
     """Return class names that a file calls, uses as values, or has in strings.
 
-    Uses in annotations and type tests are ignored. A string counts if it is a dotted class name, such as `"module.Class"`.
+    Uses in annotations and type tests are ignored. A string is included if it is a dotted class name, such as `"module.Class"`.
 
     Args:
         facts: facts of the file.

@@ -255,7 +255,7 @@ class Project:
     def touch_members(self, symbol: Symbol, prefix: str = "") -> None:
         """Record a dependency on the set of methods that a class has.
 
-        The answer being computed depends on this set. If a prefix is given, only methods with a name that begins with it count.
+        The answer being computed depends on this set. If a prefix is given, the set has only methods with a name that begins with it.
         """
         if prefix:
             self.touch("prefix", prefix)

@@ -119,9 +119,9 @@ class GoRules(PackageRules):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its Go file binds.
 
-        The name is a built-in name, or an exported name of a library that the file imports as in `import . "github.com/onsi/gomega"`. Of
-        several such libraries, the result is from one that exports the name by the table `exported`, or else from all that the table does
-        not list.
+        It is a built-in name, or an exported name of a library that the file imports as in `import . "github.com/onsi/gomega"`. There may
+        be several such libraries. The result has those for which the table `exported` lists the name. If there are none, it has all
+        libraries that the table does not list.
         """
         found = super().unbound(inference, entry, scope, name)
         if found or not name[:1].isupper():

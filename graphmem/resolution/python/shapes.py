@@ -72,7 +72,7 @@ def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
 def _has_all(inference: Inference, owner: Symbol, names: Collection[str]) -> bool:
     """Whether objects of a class may have all attributes in `names`.
 
-    `owner` is the class. An attribute counts if `owner` or one of its subclasses has it. Names that begin with `__` always count.
+    `owner` is the class. An attribute may be in `owner` or in one of its subclasses. Names that begin with `__` are not checked.
     """
     return all(
         name.startswith("__") or _has(inference, owner, name) or any(_has(inference, below, name) for below in inference.below(owner))
