@@ -293,7 +293,7 @@ class FileFacts(NamedTuple):
     ends: tuple[tuple[Any, ...], ...] = ()  # plain tuples of `contracts.end.End`: what the file offers other programs and asks of them
 
 
-def written_name(terms: Sequence[Term], index: int) -> str:
+def written_name(terms: Sequence[Term], index: TermIndex) -> str:
     """Return the last name in the expression `terms[index]`; "" if none.
 
     For `a.b.c`, `a.b.c(…)` and `a.b.c[…]`, the name is `c`.

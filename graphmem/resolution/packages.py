@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphmem.errors import GrammarError
-from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPLE, UNKNOWN
+from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPLE, UNKNOWN, TermIndex
 from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.interfaces.call import Call
 from graphmem.resolution.interfaces.language import Rules
@@ -222,7 +222,7 @@ class PackageRules(Rules):
         """
         return frozenset((receiver,)) if name == "__class__" and receiver[0] == CLASS else EMPTY
 
-    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+    def receiver_class(self, entry: FileEntry, scope: int, base: TermIndex) -> int:
         """Return the class of a receiver expression; -1 for other expressions.
 
         `base` is the expression, such as `this`. The class is the one around the method, given by its position among the file's
@@ -264,7 +264,7 @@ class PackageRules(Rules):
 
     # types
 
-    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the classes and external types that a type expression names."""
         found = entry.terms[term]
         if found[0] == INDEX:
@@ -289,7 +289,7 @@ class PackageRules(Rules):
             return self.unbound(inference, entry, scope, name)
         return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
 
-    def generic_objects(self, inference: Inference, entry: FileEntry, scope: int, base: int, count: int) -> Type:
+    def generic_objects(self, inference: Inference, entry: FileEntry, scope: int, base: TermIndex, count: int) -> Type:
         """Return the classes and external types that `Base<…>` names.
 
         `base` is the expression `Base`, and `count` is the number of type arguments, which does not matter by default.
@@ -307,14 +307,14 @@ class PackageRules(Rules):
             return self.types_are_declared and "property" in entry.definitions[slot.index].modifiers
         return slot.kind == "binding" and (around == scope or (self.types_are_declared and around > 0))
 
-    def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
+    def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[TermIndex]:
         """Return the bounds of a type parameter, as indices of expressions.
 
         In `T extends Base`, the bound is `Base`. The scopes around `scope` may have type parameters of the same name. The bounds of all
         these type parameters are returned. The result is empty if one of the type parameters has no bound, or if there are more than
         `most_bounds` different bounds.
         """
-        found: list[int] = []
+        found: list[TermIndex] = []
         while scope >= 0:
             for position in entry.locals.get((scope, name), ()):
                 annotation = entry.facts.bindings[position].annotation
@@ -325,7 +325,7 @@ class PackageRules(Rules):
             scope = entry.definitions[scope].parent
         return found if len(found) <= self.most_bounds else ()
 
-    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the type that an annotation declares.
 
         The type may be a class, an external type, a container, a tuple, a function or the enclosing class.
@@ -362,7 +362,7 @@ class PackageRules(Rules):
                 found = join(found, frozenset((atom,)))
         return found
 
-    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex) -> Type:
         """Return the type of a generic annotation `Base<Key>`."""
         arguments = [item for item in items_or_itself(entry.terms, key) if entry.terms[item][0] != UNKNOWN]
         objects = self.generic_objects(inference, entry, scope, base, len(arguments))
@@ -382,7 +382,7 @@ class PackageRules(Rules):
             found = join(found, frozenset((EXTI, atom[1], atom[2], symbol) for atom in outside for symbol in given))
         return found
 
-    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: TermIndex) -> Type:
         """Return the type of a base class, given its expression in a class header."""
         return self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 

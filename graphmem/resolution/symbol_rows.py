@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final
 
 from graphmem.model import SymbolRow
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, STRING, Definition, FileFacts, Term
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, STRING, Definition, FileFacts, Term, TermIndex
 from graphmem.parsing.language import EntryPointRule, LanguageSpec, Written, any_of, language_spec
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.interfaces.language import rules_of
@@ -175,7 +175,7 @@ def entry_rule(
     return None
 
 
-def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | None:
+def written(spec: LanguageSpec, terms: list[Term], decorator: TermIndex) -> Written | None:
     """Return the (name, text) of a decorator, to find entry points.
 
     An entry point is code that is called from outside, such as a route's handler. For `@app.route("/x")`, the result is ("app.route",
@@ -198,7 +198,7 @@ def _first_text(terms: list[Term], call: Term) -> str | None:
     return next((term[1] for one in given if (term := terms[one])[0] == STRING), None)
 
 
-def dotted(terms: list[Term], index: int) -> str:
+def dotted(terms: list[Term], index: TermIndex) -> str:
     """Return the dotted name (`a.b`) of an expression.
 
     For a call such as `a.b(c)`, the result is the name of the callee. It is "" for expressions without a name.

@@ -17,7 +17,7 @@ from graphmem.parsing.contracts.habits import Habit, has_habit, is_own_object, o
 from graphmem.parsing.contracts.paths import HOLE
 from graphmem.parsing.contracts.table import Row, Table
 from graphmem.parsing.contracts.written import EMPTY, MAX_ARGUMENTS, arguments, evaluate, split
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, FileFacts, Reference, Term
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, FileFacts, Reference, Term, TermIndex
 from graphmem.parsing.language import language_spec
 
 FUNCTION: Final = re.compile(r"=>|\bfunction\b|\bfunc\s*\(|^\s*(?:async\s+)?\(|^\s*\w+\s*->\s|\bfn\b|^\s*\|")
@@ -360,7 +360,7 @@ class Source:
         return ""
 
 
-def callee_of(terms: Sequence[Term], index: int) -> Term:
+def callee_of(terms: Sequence[Term], index: TermIndex) -> Term:
     """Return the callee of a call: `a.b` for `a.b(x)`.
 
     The call is `terms[index]`, an item in the list of expressions of a file. An expression that is not a call is returned unchanged.

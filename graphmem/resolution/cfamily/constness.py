@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, LITERAL, NAME, SELF
+from graphmem.parsing.facts import ATTR, CALL, INDEX, LITERAL, NAME, SELF, TermIndex
 from graphmem.parsing.languages.cfamily import POINTED
 from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.values.types import FUNC, ordered
@@ -63,7 +63,7 @@ def _in_const_method(inference: Inference, entry: FileEntry, scope: int) -> bool
     return is_const(inference, entry.symbols[around]) if around > 0 else None
 
 
-def receiver_is_const(inference: Inference, entry: FileEntry, site: Reference | CallSite, term: int) -> bool | None:
+def receiver_is_const(inference: Inference, entry: FileEntry, site: Reference | CallSite, term: TermIndex) -> bool | None:
     """Return whether the receiver of a call is a constant object.
 
     `term` is the receiver's expression. The result is None if the constness is unknown.

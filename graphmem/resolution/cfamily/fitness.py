@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, STRING
+from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, STRING, TermIndex
 from graphmem.resolution.type_inference.names import is_type_parameter
 from graphmem.resolution.values.fitness import CONVERTED, EXACT, IMPOSSIBLE
 from graphmem.resolution.values.types import EXTI, INST, Type
@@ -32,7 +32,7 @@ _EMPTY_POINTER: Final = 350
 """Points of a null pointer, which fits every pointer."""
 
 
-def written(terms: Sequence[Term], index: int) -> str:
+def written(terms: Sequence[Term], index: TermIndex) -> str:
     """Return the last part of a type's name: `string` for `std::string`.
 
     `index` is the position of the type in the list of expressions `terms`. Type arguments are left out. The result is "" if the type has
@@ -65,7 +65,7 @@ class Declared(NamedTuple):
     """The name of the library's type for which `name` is an alias, else `name`."""
 
 
-def declared_of(inference: Inference, function: Symbol, annotation: int) -> Declared:
+def declared_of(inference: Inference, function: Symbol, annotation: TermIndex) -> Declared:
     """Return the declared type of a parameter of `function`.
 
     `annotation` is the parameter's type, as a position in the list of expressions of the function's file.
@@ -77,7 +77,7 @@ def declared_of(inference: Inference, function: Symbol, annotation: int) -> Decl
     return found
 
 
-def _declared(inference: Inference, function: Symbol, annotation: int) -> Declared:
+def _declared(inference: Inference, function: Symbol, annotation: TermIndex) -> Declared:
     entry = inference.project.entry(function)
     types = inference.declared(entry, entry.definitions[function.index].parent, annotation)
     term = entry.terms[annotation] if annotation >= 0 else None

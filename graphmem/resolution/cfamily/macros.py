@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.parsing.facts import CALL, NAME, NEW, NO_TERM, OPERATOR, SELF, STRING
+from graphmem.parsing.facts import CALL, NAME, NEW, NO_TERM, OPERATOR, SELF, STRING, TermIndex
 from graphmem.parsing.languages.cfamily import MACRO
 from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.scoped.classes import CONSTRUCTOR
@@ -30,7 +30,7 @@ _BEFORE_MEMBER: Final = (".", "->", "::")
 _ENDS_DECLARATION: Final = ("(", "{", "=", ";", "[", ",", ")")
 _NO_CALLEE: Final = frozenset("alignof catch decltype defined for if return sizeof switch typeof while".split())  # noqa: SIM905
 
-Piece = str | int
+Piece = str | TermIndex
 """A token of source text, or the index of a term: an argument that is not a plain name."""
 
 
@@ -52,7 +52,7 @@ class Expansion:
         self.line = line
         self.left = MAX_TOKENS
 
-    def of_call(self, term: int) -> list[tuple[Symbol, int]]:
+    def of_call(self, term: TermIndex) -> list[tuple[Symbol, int]]:
         """Return the functions that a use of a macro, such as `CHECK(x)`, runs.
 
         `term` is the use. Each item is (function, number of functions that fit the same call).
@@ -66,7 +66,7 @@ class Expansion:
         written = [self._argument(argument) for argument in arguments]
         return self._called(token for macro in macros for token in self._expanded(macro, written, frozenset((callee[1],))))
 
-    def of_definition(self, term: int) -> list[tuple[Symbol, int]]:
+    def of_definition(self, term: TermIndex) -> list[tuple[Symbol, int]]:
         """Return the functions that the text of a macro calls.
 
         `term` is the macro's definition. Each item is (function, number of functions that fit the same call).
@@ -82,7 +82,7 @@ class Expansion:
         places = self.inference.lookup(self.entry, self.scope, name, self.line) or ()
         return [macro for place in places for macro in _macro_at(self.inference, place)]
 
-    def _argument(self, term: int) -> list[Piece]:
+    def _argument(self, term: TermIndex) -> list[Piece]:
         found = self.entry.terms[term]
         return [found[1]] if found[0] == NAME else ["this"] if found[0] == SELF else [term]
 
@@ -254,7 +254,7 @@ def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
     return (macro,)
 
 
-def _macro(entry: FileEntry, term: int) -> Macro | None:
+def _macro(entry: FileEntry, term: TermIndex) -> Macro | None:
     """Return the macro that the expression `term` defines, or None.
 
     If `term` is a single name, the result is a macro without parameters that expands to this name.

@@ -174,7 +174,7 @@ class CFamilyOperators(CFamilyNames):
             return frozenset((receiver,))
         return inference.method_result(receiver, name)
 
-    def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
+    def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[TermIndex, TermIndex], line: int) -> bool:
         """Return whether `*p` has the inferred type of `p` itself.
 
         This is so for a pointer `p`, because type inference does not distinguish a pointer from its object. It is not so for an iterator,
@@ -187,7 +187,7 @@ class CFamilyOperators(CFamilyNames):
         return own is not None and own.is_pointer
 
 
-def _operation(entry: FileEntry, found: Term) -> tuple[Sequence[str], Sequence[int]]:
+def _operation(entry: FileEntry, found: Term) -> tuple[Sequence[str], Sequence[TermIndex]]:
     """Return the operators that an expression may run, and its operands.
 
     The names of the operators are in the order in which they are tried: the expression runs the first one that the project defines. For

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, OPERATOR
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, OPERATOR, TermIndex
 from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.values.symbol import Symbol
 from graphmem.resolution.values.types import CLASS, FUNC, INST, Type, ordered
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.interfaces.inference import Inference
 
 
-def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> bool:
+def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, term: TermIndex) -> bool:
     """Return whether an expression is a pointer.
 
     `term` is a variable, a field or a call. The result is also True if the declaration is not found.

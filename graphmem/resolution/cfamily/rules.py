@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NEW, OPERATOR, STRING
+from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NEW, OPERATOR, STRING, TermIndex
 from graphmem.parsing.languages.cfamily import POINTED
 from graphmem.resolution.cfamily.constness import fitting
 from graphmem.resolution.cfamily.conversions import conversions
@@ -85,7 +85,7 @@ class CFamilyRules(CFamilyOperators):
         """
         return conversions(inference, entry, reference, function)
 
-    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the type of a declaration.
 
         An iterator of a container, `vector<Item>::iterator`, counts as the container.
@@ -97,7 +97,7 @@ class CFamilyRules(CFamilyOperators):
                 return held
         return super().declared(inference, entry, scope, term)
 
-    def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
+    def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[TermIndex, TermIndex], line: int) -> bool:
         """Return whether `*p` has the inferred type of `p` itself.
 
         The result is True for a pointer to a container, and for a map or its iterator.
@@ -109,7 +109,7 @@ class CFamilyRules(CFamilyOperators):
             return False
         return any(atom[0] == BOX and atom[1] == "map" for atom in inference.expanded(inference.term(entry, scope, base, line)))
 
-    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the classes and external types that a type expression names.
 
         An alias of a library's template is replaced by the type inside the template. For `using ItemPtr = std::unique_ptr<Item>`, `ItemPtr`
@@ -173,7 +173,7 @@ class CFamilyRules(CFamilyOperators):
             return tuple_of(call.term(argument) for argument in call.args)
         return super().call_external(inference, atom, call)
 
-    def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: int) -> int | None:
+    def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: TermIndex) -> int | None:
         """Score how well the source text of an argument fits a parameter.
 
         `annotation` declares the parameter of `function`. None means that the caller must compare the types.
@@ -217,7 +217,7 @@ class CFamilyRules(CFamilyOperators):
                 names.add(written(place.entry.terms, place.entry.facts.bindings[place.slot.index].annotation))
         return frozenset((CLASS, one_class, False) for one_class in classes if one_class.name in names)
 
-    def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[int, Type]) -> Type:
+    def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[TermIndex, Type]) -> Type:
         """Return the type of a callee, without overloads that a call cannot run.
 
         `call` has the index of the call's expression and the type of the callee. An overload is removed if the call passes too few or too

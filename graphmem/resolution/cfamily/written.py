@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LITERAL, NAME, OPERATOR, SELF
+from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LITERAL, NAME, NO_TERM, OPERATOR, SELF, TermIndex
 from graphmem.resolution.cfamily.fitness import is_number, written
 from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.values.symbol import Symbol
@@ -34,7 +34,7 @@ class Written(NamedTuple):
     """The last part of the type's name; "" if the type has no name, or if it is only known to be a pointer."""
 
 
-def declared_as(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> Written | None:
+def declared_as(inference: Inference, entry: FileEntry, scope: int, line: int, term: TermIndex) -> Written | None:
     """Return the declared type of a variable, a field or the result of a call.
 
     The type of an arithmetic operation, of `this` and of `&value` is returned, too. The result is None for any other kind of expression,
@@ -71,7 +71,7 @@ def _of_operation(inference: Inference, entry: FileEntry, scope: int, line: int,
     return first._replace(name=first.name if is_number(first.name) else "") if first is not None else None
 
 
-def _declarations(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> Iterator[Written | None]:
+def _declarations(inference: Inference, entry: FileEntry, scope: int, line: int, term: TermIndex) -> Iterator[Written | None]:
     found = entry.terms[term]
     if found[0] == NAME:
         for place in inference.lookup(entry, scope, found[1], line) or ():
@@ -90,7 +90,7 @@ def _declarations(inference: Inference, entry: FileEntry, scope: int, line: int,
 
 def _of_place(place: Place) -> Written | None:
     entry, scope, slot = place
-    annotation = -1
+    annotation = NO_TERM
     if slot.kind == "binding":
         annotation = entry.facts.bindings[slot.index].annotation
     elif slot.kind == "parameter":
@@ -98,7 +98,7 @@ def _of_place(place: Place) -> Written | None:
     return _of_annotation(entry, annotation) if annotation >= 0 else None
 
 
-def _of_annotation(entry: FileEntry, annotation: int) -> Written:
+def _of_annotation(entry: FileEntry, annotation: TermIndex) -> Written:
     found = entry.terms[annotation]
     is_pointer = found[0] == INDEX and entry.terms[found[1]] == (NAME, "*")
     return Written(is_pointer, written(entry.terms, found[2] if found[0] == INDEX and is_pointer else annotation))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import INDEX, LAMBDA, NAME
+from graphmem.parsing.facts import INDEX, LAMBDA, NAME, TermIndex
 from graphmem.resolution.csharp.tables import LIBRARY
 from graphmem.resolution.csharp.written import Fitting, declares_parameter, is_inferred, names_of_parameters, of_annotation
 from graphmem.resolution.files.file_entry import Place
@@ -31,7 +31,7 @@ class CSharpRules(ScopedRules):
 
     extensions_come_last = True
 
-    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the classes and external types that a type expression names.
 
         Several classes may have the same name. Those with as many type parameters as the expression has type arguments are returned.
@@ -41,14 +41,14 @@ class CSharpRules(ScopedRules):
             return self._with_parameters(inference, entry, super().objects(inference, entry, scope, term), (scope, term), 0)
         return self.generic_objects(inference, entry, scope, written[1], len(items_or_itself(entry.terms, written[2])))
 
-    def generic_objects(self, inference: Inference, entry: FileEntry, scope: int, base: int, count: int) -> Type:
+    def generic_objects(self, inference: Inference, entry: FileEntry, scope: int, base: TermIndex, count: int) -> Type:
         """Return the classes and external types that `Base<…>` names.
 
         `base` is the expression `Base`, and `count` is the number of type arguments.
         """
         return self._with_parameters(inference, entry, super().objects(inference, entry, scope, base), (scope, base), count)
 
-    def new_objects(self, inference: Inference, entry: FileEntry, scope: int, called: int) -> Type:
+    def new_objects(self, inference: Inference, entry: FileEntry, scope: int, called: TermIndex) -> Type:
         """Return the classes that `new Type(…)` names.
 
         `called` is the expression `Type`. A property with the same name as its class is ignored.
@@ -96,7 +96,7 @@ class CSharpRules(ScopedRules):
         """
         return type_parameters(entry, symbol) == type_parameters(other_entry, other)
 
-    def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: int) -> int | None:
+    def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: TermIndex) -> int | None:
         """Score how well an argument, as written in the source, fits a parameter.
 
         `annotation` is the declared type of the parameter of `function`. None stands for no score. The caller then compares
@@ -106,7 +106,7 @@ class CSharpRules(ScopedRules):
             return None
         return Fitting(inference, argument, self.final_types).points(function, annotation)
 
-    def function_type(self, inference: Inference, entry: FileEntry, scope: int, annotation: int) -> Type:
+    def function_type(self, inference: Inference, entry: FileEntry, scope: int, annotation: TermIndex) -> Type:
         """Return the type of the function that a delegate stands for.
 
         `annotation` is the delegate, such as `Func<A, B>` or `Expression<Func<A, B>>`. The table `delegates` tells how many of its last

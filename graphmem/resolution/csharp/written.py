@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, LAMBDA, LITERAL, NAME, NEW, STRING, TYPED
+from graphmem.parsing.facts import ATTR, CALL, INDEX, LAMBDA, LITERAL, NAME, NEW, STRING, TYPED, TermIndex
 from graphmem.resolution.csharp.tables import LIBRARY
 from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.values.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
@@ -56,7 +56,7 @@ class Written(NamedTuple):
 UNKNOWN: Final = Written("")
 
 
-def of_annotation(entry: FileEntry, scope: int, term: int) -> Written:
+def of_annotation(entry: FileEntry, scope: int, term: TermIndex) -> Written:
     """Return the type that an annotation names, as the source writes it."""
     found = entry.terms[term] if term >= 0 else None
     if found is None:
@@ -110,7 +110,7 @@ def is_inferred(entry: FileEntry, symbol: Symbol) -> bool:
     return used.issuperset(names)
 
 
-def of_value(inference: Inference, entry: FileEntry, scope: int, line: int, term: int, steps: int = MAX_STEPS) -> Written:
+def of_value(inference: Inference, entry: FileEntry, scope: int, line: int, term: TermIndex, steps: int = MAX_STEPS) -> Written:
     """Return the written type of a value.
 
     The value may be a variable, a field, a property, a literal, a new object or the result of a function of the project. The type is
@@ -156,7 +156,7 @@ def _of_place(inference: Inference, place: Place, line: int, steps: int) -> Writ
     return of_value(inference, entry, scope, binding.line, binding.value, steps - 1)
 
 
-def _of_member(inference: Inference, entry: FileEntry, scope: int, line: int, term: int, steps: int) -> Iterator[Written]:
+def _of_member(inference: Inference, entry: FileEntry, scope: int, line: int, term: TermIndex, steps: int) -> Iterator[Written]:
     found = entry.terms[term]
     if found[0] != ATTR:
         return
@@ -168,7 +168,7 @@ def _of_member(inference: Inference, entry: FileEntry, scope: int, line: int, te
                 yield _of_place(inference, Place(other, owner.index, slot), line, steps)
 
 
-def _of_result(inference: Inference, entry: FileEntry, scope: int, line: int, term: int, steps: int) -> Written:
+def _of_result(inference: Inference, entry: FileEntry, scope: int, line: int, term: TermIndex, steps: int) -> Written:
     """Return the written type of a call's result.
 
     For `expression.Compile()`, it is the function type `F` of an `Expression<F>`.
@@ -210,7 +210,7 @@ class Fitting:
         self.argument = argument
         self.finals = finals
 
-    def points(self, function: Symbol, annotation: int) -> int | None:
+    def points(self, function: Symbol, annotation: TermIndex) -> int | None:
         """Score how well the argument fits a parameter.
 
         `annotation` declares the parameter. None means that the written types do not decide.
@@ -248,7 +248,7 @@ class Fitting:
             return EXACT
         return IMPOSSIBLE if wanted.is_open or given.is_open or {wanted.name, given.name} <= self.finals else _OF_CLASS
 
-    def _value(self, term: int) -> Written:
+    def _value(self, term: TermIndex) -> Written:
         entry, scope, line = self.argument.entry, self.argument.scope, self.argument.line
         return of_value(self.inference, entry, scope, line, term)
 

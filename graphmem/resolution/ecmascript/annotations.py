@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, OBJECT, SELF, STRING, TUPLE, UNKNOWN
+from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, OBJECT, SELF, STRING, TUPLE, UNKNOWN, TermIndex
 from graphmem.parsing.languages.ecmascript_words import ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER, RETURNED
 from graphmem.resolution.ecmascript.imports import EcmascriptNames, is_alias, type_slot
 from graphmem.resolution.ecmascript.library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
@@ -56,7 +56,7 @@ _NEVER: Final = 1 << 30
 class EcmascriptTypes(EcmascriptNames):
     """The part of the JavaScript and TypeScript rules that reads annotations."""
 
-    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the type that a TypeScript annotation declares.
 
         `term` is the index of the annotation in the file's list of expressions. If the annotation or a part of it determines no type, such
@@ -107,7 +107,7 @@ class EcmascriptTypes(EcmascriptNames):
         _, callee, arguments, _ = found
         return arguments[0] if arguments and entry.terms[callee] == (NAME, "typeof") else -1
 
-    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: TermIndex) -> Type:
         """Return the type of a base that a class or interface names.
 
         In `class A extends B`, `B` is evaluated as a value. If that gives nothing, and in interfaces and after `implements`, `B` is
@@ -116,7 +116,9 @@ class EcmascriptTypes(EcmascriptNames):
         value = EMPTY if symbol.kind == "interface" else super().base(inference, entry, symbol, term)
         return value or self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
-    def _call_type(self, inference: Inference, entry: FileEntry, scope: int, term: int, callee: int, arguments: Sequence[int]) -> Type:
+    def _call_type(
+        self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex, callee: TermIndex, arguments: Sequence[TermIndex]
+    ) -> Type:
         """Return the type of an annotation that the parser represents as a call.
 
         Examples are `typeof value`, `import("module")`, `Type["member"]` and `(parameter: Type) => Result`.
@@ -139,7 +141,7 @@ class EcmascriptTypes(EcmascriptNames):
         imported = argument[0] == CALL and entry.terms[argument[1]] == (NAME, "import")
         return inference.awaited(value) if imported else value
 
-    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the objects that a name in an annotation refers to.
 
         The objects are classes, modules and external names. An alias is replaced by the types it stands for.
@@ -199,7 +201,7 @@ class EcmascriptTypes(EcmascriptNames):
             )
         return inference.attribute_of(atom, name)
 
-    def _named(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def _named(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         found = EMPTY
         for atom in ordered(inference.expanded(self.objects(inference, entry, scope, term))):
             if atom[0] == CLASS:
@@ -210,7 +212,7 @@ class EcmascriptTypes(EcmascriptNames):
                 found = join(found, frozenset((atom,)))
         return found
 
-    def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+    def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex) -> Type:
         """Return the type that a generic annotation such as `Base<Key>` declares.
 
         `base` and `key` are the indices of the two expressions.
@@ -228,7 +230,7 @@ class EcmascriptTypes(EcmascriptNames):
                 found = join(found, self._outside_generic(inference, entry, scope, atom, arguments))
         return found
 
-    def _alias(self, inference: Inference, entry: FileEntry, scope: int, base: int, arguments: Sequence[int]) -> Type:
+    def _alias(self, inference: Inference, entry: FileEntry, scope: int, base: TermIndex, arguments: Sequence[TermIndex]) -> Type:
         """Return the type of a generic alias such as `Maybe<User>`.
 
         `base` is the name of the alias, and `arguments` are the expressions in the brackets. They replace the type parameters of the alias.
@@ -260,7 +262,7 @@ class EcmascriptTypes(EcmascriptNames):
                     return other
         return None
 
-    def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[int]) -> Type:
+    def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[TermIndex]) -> Type:
         """Return the type of a generic that the language or a library defines.
 
         `atom` is the generic, and `arguments` are the expressions in its brackets: `Array` and `A` for `Array<A>`.
@@ -313,7 +315,7 @@ def _parameters_of_alias(entry: FileEntry, position: int) -> list[str]:
     return kept.get((alias.scope, alias.line, alias.end_line), [])
 
 
-def _type_parameters(entry: FileEntry, scope: int, name: str) -> Iterator[tuple[int, int]]:
+def _type_parameters(entry: FileEntry, scope: int, name: str) -> Iterator[tuple[int, TermIndex]]:
     """Yield (scope, bound) for each type parameter of a given name.
 
     The bound is the index of the expression after `extends`, or -1. The given scope and all enclosing scopes are searched.

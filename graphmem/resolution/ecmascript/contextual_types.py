@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, LAMBDA, NAME, NEW, OBJECT
+from graphmem.parsing.facts import CALL, LAMBDA, NAME, NEW, OBJECT, TermIndex
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, SIGNATURE
 from graphmem.resolution.ecmascript.library import PACKAGE, callback_parameter
 from graphmem.resolution.interfaces.call import Call
@@ -65,7 +65,7 @@ def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
     return inference.declared(entry, definition.parent, parameters[index].annotation) if index < len(parameters) else EMPTY
 
 
-def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: int, call: int, index: int) -> Type:
+def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: int, call: TermIndex, index: int) -> Type:
     """Return the type that a call expects for one of its arguments.
 
     `call` is the index of the call's expression, and `index` the argument's position. The expected type is that of the parameter. Type
@@ -160,7 +160,7 @@ def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
     return parameter_of(inference, found, index)
 
 
-def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) -> Type:
+def _expected(inference: Inference, entry: FileEntry, literal: TermIndex, depth: int) -> Type:
     """Return the type that the surrounding code expects of an object literal.
 
     `literal` is the index of the object literal. The literal may be an argument, the value of a variable, a result, or a member of another
@@ -183,19 +183,19 @@ def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) 
             declared = closed(inference.declared(entry, definition.parent, definition.returns))
             found = join(found, inference.awaited(declared))
         elif depth:
-            outer = _expected(inference, entry, position, depth - 1)
+            outer = _expected(inference, entry, TermIndex(position), depth - 1)
             holder = entry.terms[position]
             found = join(found, inference.attribute(outer, holder[1][index]) if holder[0] == OBJECT else EMPTY)
     return closed(found)
 
 
-def literals(entry: FileEntry) -> Mapping[int, int]:
+def literals(entry: FileEntry) -> Mapping[int, TermIndex]:
     """Map each method of an object literal to the literal that contains it.
 
     A key is the position of the method's first byte. A value is the index of the literal among the expressions of the file. The result is
     cached in `entry`.
     """
-    kept: dict[int, int] | None = entry.kept.get("literals")
+    kept: dict[int, TermIndex] | None = entry.kept.get("literals")
     if kept is None:
         kept = entry.kept["literals"] = {}
         for index, term in enumerate(entry.terms):
@@ -207,7 +207,7 @@ def literals(entry: FileEntry) -> Mapping[int, int]:
                         _, callee, arguments, _ = held
                         held = held if arguments else entry.terms[callee]  # the value is a getter
                     if held[0] == NAME and held[1].startswith(ANCHOR):
-                        kept[int(held[1][len(ANCHOR) :])] = index
+                        kept[int(held[1][len(ANCHOR) :])] = TermIndex(index)
     return kept
 
 
@@ -251,13 +251,13 @@ def _found_uses(entry: FileEntry, wanted: set[int]) -> Iterator[tuple[int, tuple
             yield binding.value, ("return", binding.scope, 0)
 
 
-def _typed_functions(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[tuple[int, int]]]:
+def _typed_functions(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[tuple[int, TermIndex]]]:
     """Map the (scope, line) of anonymous functions to their declared types.
 
     The function is the value of an annotated variable, or is returned by a function with a declared result. Each declared type is (scope of
     the annotation, index of its expression).
     """
-    kept: dict[tuple[int, int], list[tuple[int, int]]] | None = entry.kept.get("typed")
+    kept: dict[tuple[int, int], list[tuple[int, TermIndex]]] | None = entry.kept.get("typed")
     if kept is None:
         kept = entry.kept["typed"] = {}
         for binding in entry.facts.bindings:

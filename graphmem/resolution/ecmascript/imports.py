@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import NAME
+from graphmem.parsing.facts import NAME, TermIndex
 from graphmem.parsing.languages.ecmascript_words import TYPE_SLOT
 from graphmem.resolution.ecmascript.exports import exports_of
 from graphmem.resolution.ecmascript.modules import NODE_MODULES, ModulePaths, candidates
@@ -246,7 +246,7 @@ class EcmascriptNames(Rules):
 
     # names in types
 
-    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the classes and modules that a type expression refers to.
 
         The subclass in `annotations` implements this method.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, NO_TERM, TermIndex
 from graphmem.resolution.ecmascript.library import METHODS_OF_FUNCTIONS
 from graphmem.resolution.ecmascript.receivers import lies_in
 from graphmem.resolution.interfaces.rules_of_calls import CallRules
@@ -104,13 +104,13 @@ class Prototypes(NameRules, ClassRules, CallRules):
         return kept
 
 
-def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, int, int]]]:
+def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, TermIndex, int]]]:
     """Map (scope, function name) to the bases of a constructor function.
 
     Each base is (scope, index of its expression, line). Before classes, code such as `A.prototype = Object.create(B.prototype)` gave the
     function `A` the base `B`.
     """
-    kept: dict[tuple[int, str], list[tuple[int, int, int]]] | None = entry.kept.get("bases")
+    kept: dict[tuple[int, str], list[tuple[int, TermIndex, int]]] | None = entry.kept.get("bases")
     if kept is not None:
         return kept
     kept = entry.kept["bases"] = {}
@@ -121,14 +121,14 @@ def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, i
             continue
         value = terms[binding.value]
         _, holder, member = target
-        base = -1
+        base = NO_TERM
         if member == "prototype" and (held := terms[holder])[0] == NAME:  # A.prototype = Object.create(B.prototype), new B()
             _, name = held
             if value[0] == NEW:
                 _, base, _, _ = value
             elif value[0] == CALL:
                 _, callee, given, _ = value
-                base = _prototype_of(terms, given[0]) if given and last_name(terms[callee]) == "create" else -1
+                base = _prototype_of(terms, given[0]) if given and last_name(terms[callee]) == "create" else NO_TERM
         elif member == "__proto__":  # A.prototype.__proto__ = B.prototype
             maker, base = _prototype_of(terms, holder), _prototype_of(terms, binding.value)
             name = name_at(terms, maker)
@@ -147,16 +147,16 @@ def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, i
     return kept
 
 
-def _prototype_of(terms: Sequence[Term], term: int) -> int:
+def _prototype_of(terms: Sequence[Term], term: TermIndex) -> TermIndex:
     """Return the index of `X` in `X.prototype`; -1 for other expressions."""
     found = terms[term]
     if found[0] != ATTR:
-        return -1
+        return NO_TERM
     _, base, name = found
-    return base if name == "prototype" else -1
+    return base if name == "prototype" else NO_TERM
 
 
-def name_at(terms: Sequence[Term], index: int) -> str:
+def name_at(terms: Sequence[Term], index: TermIndex) -> str:
     """Return the name if an expression is a bare name such as `a`; else ""."""
     term = terms[index] if index >= 0 else None
     return term[1] if term is not None and term[0] == NAME else ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import SELF
+from graphmem.parsing.facts import NO_TERM, SELF, TermIndex
 from graphmem.resolution.ecmascript.contextual_types import literals
 from graphmem.resolution.interfaces.rules_of_classes import ClassRules
 from graphmem.resolution.values.declared_types import closed
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Receivers(ClassRules):
     """Rules that find the object to which `this` refers."""
 
-    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+    def receiver_class(self, entry: FileEntry, scope: int, base: TermIndex) -> int:
         """Return the class or constructor function that determines `this`.
 
         The result is its position among the definitions of the file. It is -1 if the expression `base` is not `this`, or if no class or
@@ -56,7 +56,7 @@ class Receivers(ClassRules):
         The value is the receiver of the enclosing method, or an instance of the enclosing class or constructor function.
         """
         here = _owner_of_this(entry, scope)
-        annotation = _annotations_of_this(entry).get(here, -1)
+        annotation = _annotations_of_this(entry).get(here, NO_TERM)
         declared = closed(inference.declared(entry, here, annotation)) if annotation >= 0 else EMPTY
         if declared:
             return declared
@@ -88,7 +88,7 @@ class Receivers(ClassRules):
             return join(value, one((INST, owner, False)))
         return one((INST, owner, False)) if owner.kind == "function" else EMPTY
 
-    def _literal(self, inference: Inference, entry: FileEntry, definition: Definition, literal: int) -> Type:
+    def _literal(self, inference: Inference, entry: FileEntry, definition: Definition, literal: TermIndex) -> Type:
         """Return the type of the object literal that contains a method.
 
         `definition` is the method, and `literal` the index of the literal's expression. If a variable holds the object, members that are
@@ -156,13 +156,13 @@ def _owner_of_this(entry: FileEntry, scope: int) -> int:
     return 0
 
 
-def _annotations_of_this(entry: FileEntry) -> dict[int, int]:
+def _annotations_of_this(entry: FileEntry) -> dict[int, TermIndex]:
     """Map functions to the annotation of their parameter `this`.
 
     Both are indices: of the function among the definitions of the file, and of the annotation among its terms. The annotation lies in the
     header of the function, so the function is the last one of the scope that begins before. Two functions on one line are left out.
     """
-    known: dict[int, int] | None = entry.kept.get("annotations of this")
+    known: dict[int, TermIndex] | None = entry.kept.get("annotations of this")
     if known is None:
         known = entry.kept["annotations of this"] = {}
         for binding in entry.facts.bindings:

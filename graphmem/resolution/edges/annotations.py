@@ -33,7 +33,7 @@ class Annotations:
         self.reads = reads
         self._named_types: dict[tuple[int, str], frozenset[Symbol]] = {}  # by scope and name
 
-    def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:
+    def type_use(self, src: Symbol, scope: int, term: TermIndex, line: int) -> None:
         """Add edges to the types and the aliases that an annotation names.
 
         Args:
@@ -84,7 +84,7 @@ class Annotations:
             if symbol.path != self.entry.path:
                 self.context.evidence.edge(EdgeKind.REFERENCES, module.id, symbol.id, "import", found.line)
 
-    def named_in(self, scope: int, term: int, line: int) -> Iterator[Symbol]:
+    def named_in(self, scope: int, term: TermIndex, line: int) -> Iterator[Symbol]:
         """Yield the definition of every type that an annotation names."""
         pending = [term]
         while pending:

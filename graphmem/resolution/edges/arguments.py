@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphmem.parsing.facts import SPREAD, Reference
+from graphmem.parsing.facts import SPREAD, Reference, TermIndex
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.interfaces.language import rules_of
@@ -26,7 +26,7 @@ class Arguments:
         self.entry = context.entry
         self.terms = context.terms
 
-    def accepting(self, reference: Reference, called: int, targets: list[Target]) -> list[Target]:
+    def accepting(self, reference: Reference, called: TermIndex, targets: list[Target]) -> list[Target]:
         """Return the targets of a call, without those that reject its arguments.
 
         A target is checked only if it is a function or bound method that was passed as a value. All targets are kept if some arguments are
@@ -72,7 +72,7 @@ class Arguments:
         given = positional if symbol.kind == "method" else taken
         return bool(definition.decorators) or rules.takes(definition, given, keywords, bound=True)
 
-    def _fits(self, reference: Reference, symbol: Symbol | None, arguments: Sequence[int]) -> bool:
+    def _fits(self, reference: Reference, symbol: Symbol | None, arguments: Sequence[TermIndex]) -> bool:
         """Whether the classes of a call's arguments fit a function's parameters.
 
         The result is False if a parameter declares a class, the argument has another class, and neither class derives from the other. For

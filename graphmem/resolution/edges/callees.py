@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, SELF, Reference
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, SELF, Reference, TermIndex
 from graphmem.resolution.edges.arguments import Arguments
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.frameworks import Registrations
@@ -53,7 +53,7 @@ class Callees:
         self.provenance = provenance
         self._receiver_rules: dict[tuple[int, int], str] = {}  # by scope and term, for receivers with a stable type
 
-    def of_name(self, reference: Reference, index: int, name: str) -> list[Target]:
+    def of_name(self, reference: Reference, index: TermIndex, name: str) -> list[Target]:
         """Return the definitions (targets) that a call `name()` can run.
 
         `index` is the position of the callee in the file's list of expressions. A call without targets is counted as unresolved.
@@ -108,7 +108,7 @@ class Callees:
             here = self.entry.definitions[here].parent
         return []
 
-    def of_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
+    def of_attribute(self, reference: Reference, receiver: TermIndex, name: str) -> list[Target]:
         """Return the definitions (targets) that `receiver.name()` can run."""
         rules, caller = rules_of(self.entry), self.context.caller(reference)
         base = self.arguments.without_unfit_classes(reference, self.context.receiver_of(reference, receiver, name), name)
@@ -158,7 +158,7 @@ class Callees:
             )
         return found + by_framework
 
-    def _of_unknown(self, reference: Reference, receiver: int, name: str) -> list[Target]:
+    def _of_unknown(self, reference: Reference, receiver: TermIndex, name: str) -> list[Target]:
         """Return the methods that `receiver.name()` may call, found by name alone.
 
         This is for a `receiver` of unknown type.
@@ -185,7 +185,7 @@ class Callees:
             found += self.targets.of_value(frozenset((atom,)), rule, self.context.caller(reference))
         return found
 
-    def extensions(self, reference: Reference, called: int) -> list[Target]:
+    def extensions(self, reference: Reference, called: TermIndex) -> list[Target]:
         """Return the extension functions that `x.name()` can run.
 
         They are tried if no method of the class of `x` accepts the arguments. `called` is the expression `x.name`.
@@ -200,7 +200,7 @@ class Callees:
             found |= dict.fromkeys(rules.extensions(self.inference, self.entry, atom, name))
         return [extension_target(self.project, symbol, "receiver_type") for symbol in found]
 
-    def without_types(self, reference: Reference, callee: int) -> int:
+    def without_types(self, reference: Reference, callee: TermIndex) -> TermIndex:
         """Return the index of a call's callee, without type arguments in brackets.
 
         For `f[A](…)`, the result is the expression `f`. In `handlers[i](…)`, the brackets contain an index, so `callee` is returned
@@ -213,7 +213,7 @@ class Callees:
         takes_types = any(atom[0] in (FUNC, CLASS, EXT) for atom in self.context.value(reference, base))
         return base if takes_types else callee
 
-    def _receiver_rule(self, reference: Reference, receiver: int) -> str:
+    def _receiver_rule(self, reference: Reference, receiver: TermIndex) -> str:
         """Return the rule by which the type of a call's receiver was found.
 
         The receiver of `x.f()` is `x`. An example of a rule is `receiver_type`, for a declared type. The rule is cached if the type of `x`
@@ -241,7 +241,7 @@ class Callees:
                 return bool(rules_of(self.project.entry(owner)).accessors(name, "read"))
         return False
 
-    def _is_self(self, receiver: int) -> bool:
+    def _is_self(self, receiver: TermIndex) -> bool:
         """Whether a receiver is `self`, or `Self`, the class of `self`."""
         term = self.terms[receiver]
         return term[0] == SELF or (term[0] == ATTR and term[2] == "__class__" and self.terms[term[1]][0] == SELF)
@@ -257,7 +257,7 @@ class Callees:
             atom[0] == EXTI and "(" in atom[2] and atom[1] != rules.builtin_package for atom in base
         )
 
-    def _is_from_outside(self, reference: Reference, receiver: int) -> bool:
+    def _is_from_outside(self, reference: Reference, receiver: TermIndex) -> bool:
         """Whether the receiver of a call can only come from a star import.
 
         For `x.f()`, the receiver is `x`. The result is True for a bare name that nothing in the project binds. It is always False in

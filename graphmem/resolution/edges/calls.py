@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphmem.parsing.facts import ATTR, NAME, NEW, Reference
+from graphmem.parsing.facts import ATTR, NAME, NEW, Reference, TermIndex
 from graphmem.resolution.edges.arguments import Arguments
 from graphmem.resolution.edges.callees import Callees
 from graphmem.resolution.edges.context import FileContext
@@ -69,7 +69,7 @@ class Calls:
         self.implicit.call_implied(reference)
         self.reads.variables.of_call(reference)
 
-    def possible(self, reference: Reference, called: int) -> list[Target]:
+    def possible(self, reference: Reference, called: TermIndex) -> list[Target]:
         """Return the definitions that a call can run, whatever its arguments are.
 
         `called` is the index of the called expression, without type arguments.
@@ -93,7 +93,7 @@ class Calls:
             self.recorder.leave_unresolved(reference, value, "dynamic")
         return targets
 
-    def accepting(self, reference: Reference, called: int, targets: list[Target]) -> list[Target]:
+    def accepting(self, reference: Reference, called: TermIndex, targets: list[Target]) -> list[Target]:
         """Return the targets of a call that accept its receiver and its arguments."""
         rules, overloads = rules_of(self.entry), self.targets.overloads
         if rules.has_overloads:
@@ -107,7 +107,7 @@ class Calls:
             targets = [target for target in targets if target.rule == "override" or target.symbol is None or target.symbol in fitting]
         return targets
 
-    def through_libraries(self, reference: Reference, called: int, targets: Sequence[Target]) -> None:
+    def through_libraries(self, reference: Reference, called: TermIndex, targets: Sequence[Target]) -> None:
         """Add the calls and reads that called library functions make.
 
         For `getattr(x, "name")`, the read of `x.name` is added. `called` is the index of the called expression, without type arguments.

@@ -5,7 +5,7 @@ Every module of this package that adds edges shares one `FileContext` per file.
 
 from __future__ import annotations
 
-from graphmem.parsing.facts import Reference
+from graphmem.parsing.facts import Reference, TermIndex
 from graphmem.resolution.edges.rows import Evidence
 from graphmem.resolution.edges.written import written_type
 from graphmem.resolution.files.file_entry import FileEntry
@@ -32,7 +32,7 @@ class FileContext:
         """Return the function, class or module whose code contains a call."""
         return self.entry.symbols[reference.scope]
 
-    def value(self, reference: Reference, term: int) -> Type:
+    def value(self, reference: Reference, term: TermIndex) -> Type:
         """Infer the type of an expression in a call, such as the call's receiver."""
         key = (reference.scope, term)
         found = self.stable.get(key)
@@ -47,7 +47,7 @@ class FileContext:
                 self.stable[key] = found
         return found
 
-    def receiver_of(self, reference: Reference, receiver: int, name: str) -> Type:
+    def receiver_of(self, reference: Reference, receiver: TermIndex, name: str) -> Type:
         """Infer the type of `x` in `x.name`.
 
         If nothing else tells the type, and `name` is private, as `__name` in Python, the result is the class that contains the code.

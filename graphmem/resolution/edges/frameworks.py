@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.contracts.by_path import by_path
-from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Call, Reference, TermIndex
+from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, NO_TERM, STRING, TUPLE, Call, Reference, TermIndex
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.requests import Requests, given, nearest, registered
 from graphmem.resolution.edges.target import Target
@@ -130,7 +130,7 @@ class Registrations:
         if symbol is not src:
             self.evidence.edge(EdgeKind.REFERENCES, src.id, symbol.id, rule, line)
 
-    def _functions(self, reference: Reference, term: int, row: HandsOver) -> Iterator[Symbol]:
+    def _functions(self, reference: Reference, term: TermIndex, row: HandsOver) -> Iterator[Symbol]:
         """Yield the functions that an argument of a registering call contains.
 
         `term` is the argument, and `row` is the row of the framework tables for the call. Functions inside lists and object literals are
@@ -148,7 +148,7 @@ class Registrations:
             return
         yield from registered(self.inference, self._value(reference, term), row)
 
-    def _value(self, reference: Reference, term: int) -> Type:
+    def _value(self, reference: Reference, term: TermIndex) -> Type:
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, term, reference.line))
 
     def _named(self, text: str) -> Iterator[Symbol]:
@@ -186,7 +186,7 @@ class Registrations:
 
     # run at other places
 
-    def run_by_framework(self, reference: Reference, receiver: int, name: str) -> list[Target]:
+    def run_by_framework(self, reference: Reference, receiver: TermIndex, name: str) -> list[Target]:
         """Return the functions that run because of a signal, task or request.
 
         The call `receiver.name()` sends a signal, queues a task, or is a request to a route in a test.
@@ -207,7 +207,7 @@ class Registrations:
         written = [dotted(entry.terms, decorator) for decorator in entry.definitions[symbol.index].decorators]
         return any(fnmatchcase(text, pattern) for text in written for pattern in patterns)
 
-    def _receivers(self, reference: Reference, receiver: int, event: Event) -> Iterator[Target]:
+    def _receivers(self, reference: Reference, receiver: TermIndex, event: Event) -> Iterator[Target]:
         terms = self.entry.terms
         name = self._name_of(self.entry, arguments_of(terms[reference.term]), receiver, event)
         if not name:
@@ -228,7 +228,7 @@ class Registrations:
                 self.entry.symbols[reference.scope].id, name, reference.line, reference.column, "too_many_candidates"
             )
 
-    def _name_of(self, entry: FileEntry, given: Sequence[int], receiver: int, event: Event) -> str:
+    def _name_of(self, entry: FileEntry, given: Sequence[TermIndex], receiver: TermIndex, event: Event) -> str:
         """Return the name of an event that a call connects or sends.
 
         The name is `saved` for `saved.send()` and `bus.emit("saved")`. `given` are the arguments of the call, and `receiver` is the object
@@ -280,7 +280,7 @@ class Registrations:
         theirs = [one[1] for one in connected if isinstance(one[1], Symbol) and one[0] == "class"]
         return any(a in self.inference.project_classes(b) or b in self.inference.project_classes(a) for a in mine for b in theirs)
 
-    def _identities(self, entry: FileEntry, scope: int, term: int, line: int, event: Event) -> set[Identity]:
+    def _identities(self, entry: FileEntry, scope: int, term: TermIndex, line: int, event: Event) -> set[Identity]:
         """Return the identities of an event, for comparison with other events.
 
         The expression `term` holds the event. The variable or attribute in `term` is an identity. If events are named by strings, `term` is
@@ -292,7 +292,7 @@ class Registrations:
             found |= {("class", atom[1]) for atom in value if atom[0] in (INST, CLASS)}
         return found
 
-    def _held(self, entry: FileEntry, scope: int, term: int, line: int) -> Iterator[Identity]:
+    def _held(self, entry: FileEntry, scope: int, term: TermIndex, line: int) -> Iterator[Identity]:
         inference = self.inference
         found = entry.terms[term]
         if found[0] == NAME:
@@ -346,7 +346,7 @@ class Registrations:
                 if term >= 0 and entry.terms[term][0] == CALL:
                     yield from self._providers(symbol, definition.parent, term, definition.start_line)
 
-    def _metadata(self, annotation: int) -> Sequence[int]:
+    def _metadata(self, annotation: TermIndex) -> Sequence[TermIndex]:
         """Return the expressions after the type in `Annotated[type, …]`."""
         terms = self.entry.terms
         generic = terms[annotation] if annotation >= 0 else None
@@ -359,10 +359,10 @@ class Registrations:
         _, items = given
         return items[1:]
 
-    def _providers(self, symbol: Symbol, scope: int, term: int, line: int) -> Iterator[Symbol]:
+    def _providers(self, symbol: Symbol, scope: int, term: TermIndex, line: int) -> Iterator[Symbol]:
         inference, entry = self.inference, self.entry
         _, called, positional, keywords = call_at(entry.terms, term)
-        given = positional[0] if positional else next((value for name, value in keywords if name == "dependency"), -1)
+        given = positional[0] if positional else next((value for name, value in keywords if name == "dependency"), NO_TERM)
         if given < 0:
             return
         for atom in ordered(inference.expanded(inference.term(entry, scope, called, line))):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, CALL, INDEX, Reference
+from graphmem.parsing.facts import ATTR, CALL, INDEX, Reference, TermIndex
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.target import SELDOM, SEVERAL_CLASSES, Target, shared_among
@@ -48,7 +48,7 @@ class ImplicitCalls:
                 self.call_on_key(reference, operand, names, container)
         self.call_implied(reference)
 
-    def _unanswered(self, reference: Reference, right: int, names: Sequence[str], first: tuple[int, Sequence[str]]) -> Type:
+    def _unanswered(self, reference: Reference, right: TermIndex, names: Sequence[str], first: tuple[TermIndex, Sequence[str]]) -> Type:
         """Return the types of a right operand whose reflected method may run.
 
         `a + b` runs `__radd__` only if the class of `a` lacks `__add__`, or if the class of `b` has another `__radd__`. `names` are the
@@ -89,7 +89,7 @@ class ImplicitCalls:
             for symbol, count in rules_of(self.entry).conversions(self.inference, self.entry, reference, function):
                 self.recorder.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
-    def call_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
+    def call_first(self, reference: Reference, operand: TermIndex, names: Sequence[str]) -> None:
         """Add a call of the first method in `names` that an operand's class has.
 
         For `if x`, `names` are `__bool__` and `__len__`. If the method creates an iterator, the call that advances the iterator is added,
@@ -124,7 +124,7 @@ class ImplicitCalls:
                 if owner is not None and rules_of(self.entry).answers_itself(owner, name):
                     break
 
-    def call_on_key(self, reference: Reference, key: int, names: Sequence[str], container: int) -> None:
+    def call_on_key(self, reference: Reference, key: TermIndex, names: Sequence[str], container: TermIndex) -> None:
         """Add the calls that a container makes to methods of a key.
 
         `names` are two methods of the key: the hash method, such as `__hash__`, and the comparison, such as `__eq__`. For `key in xs`, a

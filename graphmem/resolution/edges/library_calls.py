@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from graphmem.parsing.facts import ATTR, Call, Reference
+from graphmem.parsing.facts import ATTR, Call, Reference, TermIndex
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.implicit import ImplicitCalls
 from graphmem.resolution.edges.recorder import Recorder
@@ -64,7 +64,7 @@ class LibraryCalls:
                     value = frozenset(atom for atom in given_value if atom[0] in (FUNC, INST, PARTIAL))
                     self.recorder.add_calls(reference, self.targets.of_value(value, "function_value", self.context.caller(reference)))
 
-    def _call_elements(self, reference: Reference, containers: Sequence[int], found: Iterable[Through]) -> None:
+    def _call_elements(self, reference: Reference, containers: Sequence[TermIndex], found: Iterable[Through]) -> None:
         """Add the calls that an external function makes to each element.
 
         `containers` are the arguments with the elements, and `found` describes the function's calls. For `map(str, items)`, `__str__` of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from graphmem.parsing.facts import ATTR, LITERAL, NAME, SPREAD, Parameter, Reference, written_name
+from graphmem.parsing.facts import ATTR, LITERAL, NAME, NO_TERM, SPREAD, Parameter, Reference, TermIndex, written_name
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.interfaces.call import Argument
@@ -183,7 +183,7 @@ class Overloads:
         entry = self.project.entry(symbol)
         rules, parameters = rules_of(entry), entry.definitions[symbol.index].parameters[is_extension:]
         callee = self.terms[call_at(self.terms, reference.term)[1]]
-        receiver = callee[1] if callee[0] == ATTR else -1
+        receiver = callee[1] if callee[0] == ATTR else NO_TERM
         total, collects = 0, any(parameter.kind == "rest" for parameter in parameters)
         if is_extension:
             total = self._receiver_points(reference, symbol, receiver)
@@ -216,7 +216,7 @@ class Overloads:
         fills = len(parameters) > len(positional) + len(named)  # defaults fill the missing parameters
         return 4 * total + (not collects) * (COLLECTED if rules.collects_last else 2) + (not fills)
 
-    def _receiver_points(self, reference: Reference, symbol: Symbol, receiver: int) -> int:
+    def _receiver_points(self, reference: Reference, symbol: Symbol, receiver: TermIndex) -> int:
         """Score how well the receiver of a call fits an extension method.
 
         The first parameter of the method declares the receiver. -1 means that the method cannot be called on it.
@@ -232,7 +232,7 @@ class Overloads:
         _, _, arguments, named = call_at(self.terms, reference.term)
         return not named and len(self.project.definition(symbol).parameters) > len(arguments)
 
-    def _is_value(self, entry: FileEntry, symbol: Symbol, annotation: int) -> bool:
+    def _is_value(self, entry: FileEntry, symbol: Symbol, annotation: TermIndex) -> bool:
         """Whether the type of a parameter excludes null, as `int` does in Java.
 
         `annotation` is the declared type of a parameter of `symbol`.
@@ -240,7 +240,7 @@ class Overloads:
         declared = self.inference.declared(entry, entry.definitions[symbol.index].parent, annotation)
         return bool(declared) and all(atom[0] == EXTI and atom[2] in rules_of(entry).value_types for atom in declared)
 
-    def _given(self, reference: Reference, argument: int) -> Type:
+    def _given(self, reference: Reference, argument: TermIndex) -> Type:
         """Return the type of an argument of a call.
 
         The argument may be a parameter of the calling function, declared with a type parameter `T`. Then the result is the bound of `T`, or
@@ -256,7 +256,7 @@ class Overloads:
                     return EMPTY if is_open(bound) else bound
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, argument, reference.line))
 
-    def _is_of_any_type(self, reference: Reference, argument: int) -> bool:
+    def _is_of_any_type(self, reference: Reference, argument: TermIndex) -> bool:
         """Whether an argument is a parameter declared with a type parameter `T`.
 
         The result is False if `T` has a bound.
@@ -264,14 +264,14 @@ class Overloads:
         found = self.terms[argument]
         places = self.inference.lookup(self.entry, reference.scope, found[1], reference.line) if found[0] == NAME else None
         for entry, scope, slot in places or ():
-            annotation = entry.definitions[scope].parameters[slot.index].annotation if slot.kind == "parameter" else -1
+            annotation = entry.definitions[scope].parameters[slot.index].annotation if slot.kind == "parameter" else NO_TERM
             if annotation < 0 or not is_type_parameter(entry, scope, annotation):
                 return False
             if rules_of(entry).bounds(entry, scope, written_name(entry.terms, annotation)):
                 return False
         return bool(places)
 
-    def _points_of_any_type(self, entry: FileEntry, symbol: Symbol, annotation: int) -> int:
+    def _points_of_any_type(self, entry: FileEntry, symbol: Symbol, annotation: TermIndex) -> int:
         """Score how well an argument of an unbounded type `T` fits a parameter.
 
         The score is `EXACT` if the parameter's type is also a type parameter. It is `CONVERTED` if the parameter's type is unknown or the
@@ -285,7 +285,7 @@ class Overloads:
         is_closed = is_closed and named.isdisjoint(all_conventions().universal_types)
         return IMPOSSIBLE if is_closed else CONVERTED
 
-    def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
+    def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[TermIndex, Parameter, bool]]:
         """Yield (argument, parameter, is alone) for each argument of a call.
 
         Arguments without a parameter are left out. A parameter such as `*args` may collect several arguments. `is alone` is True if such
@@ -301,7 +301,7 @@ class Overloads:
         for name, argument in named:
             yield from ((argument, parameter, False) for parameter in parameters if parameter.name == name)
 
-    def _points(self, entry: FileEntry, symbol: Symbol, annotation: int, given: Type) -> int:
+    def _points(self, entry: FileEntry, symbol: Symbol, annotation: TermIndex, given: Type) -> int:
         """Score how well an argument's type fits a parameter's type.
 
         `given` is the argument's type, and `annotation` declares the parameter of `symbol`. The module `fitness` explains the scores. If

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, Reference
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, Reference, TermIndex
 from graphmem.resolution.files.file_entry import FileEntry, Place
 from graphmem.resolution.interfaces.inference import Inference
 from graphmem.resolution.interfaces.language import rules_of
@@ -35,7 +35,7 @@ class Provenance:
             return "scope" if all(place.entry is self.entry for place in places) else "import"
         return "import" if kinds <= {"definition", "import"} else "function_value"
 
-    def of_receiver(self, reference: Reference, term: int) -> str:
+    def of_receiver(self, reference: Reference, term: TermIndex) -> str:
         """Return the rule that explains how a call's receiver got its type.
 
         `term` is the receiver, such as `x` in `x.f()`. An example of a rule is `receiver_type`, for a receiver with a declared type.
@@ -58,7 +58,7 @@ class Provenance:
             return self._of_attribute(reference, found[1], found[2])
         return "inferred_type"
 
-    def _of_attribute(self, reference: Reference, base: int, name: str) -> str:
+    def _of_attribute(self, reference: Reference, base: TermIndex, name: str) -> str:
         """Return the rule for a receiver that is an attribute, such as `a.b`.
 
         The rule is `import` for an attribute of a module. Otherwise it is `receiver_type` if the source declares the attribute's type, or
@@ -95,7 +95,7 @@ class Provenance:
         return True
 
 
-def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
+def _is_plain(entry: FileEntry, annotation: TermIndex, value: TermIndex) -> bool:
     """Whether a binding states the type of its variable, as `x: A` does.
 
     `annotation` and `value` are the expressions in the binding, or -1. An annotation states the type. A call such as `x = A()` also states

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference
+from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference, TermIndex
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.implicit import ImplicitCalls
 from graphmem.resolution.edges.recorder import Recorder
@@ -123,7 +123,7 @@ class Reads:
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference, atom, name, shared_among(value))
 
-    def read_attribute_named(self, reference: Reference, receiver: int, name: str) -> None:
+    def read_attribute_named(self, reference: Reference, receiver: TermIndex, name: str) -> None:
         """Add edges for `getattr(receiver, "name")`, which reads an attribute.
 
         If `name` is "", the program computes the attribute's name. Then the edges lead to the hook of the receiver's class for missing

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import CALL, NEW, Reference, Term
+from graphmem.parsing.facts import CALL, NEW, Reference, Term, TermIndex
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.edges.targets import Targets
@@ -104,7 +104,7 @@ class Recorder:
         self.context.evidence.add_unresolved(self.context.caller(reference).id, name, reference.line, reference.column, reason)
 
 
-def _called_text(terms: Sequence[Term], index: int) -> str:
+def _called_text(terms: Sequence[Term], index: TermIndex) -> str:
     """Return the last name in a call's callee: `b` for `a.b(c)`.
 
     The result is "()" if the callee has no name.

@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, OPERATOR, Reference, Term
+from graphmem.parsing.facts import ATTR, CALL, NO_TERM, OPERATOR, Reference, Term, TermIndex
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.files.call_index import CallSite
@@ -41,7 +41,7 @@ class Requests:
         self.entry = entry
         self.tables = entry.frameworks
 
-    def answering(self, reference: Reference, receiver: int, name: str) -> list[Target]:
+    def answering(self, reference: Reference, receiver: TermIndex, name: str) -> list[Target]:
         """Return the handlers of the routes that answer a test's request.
 
         In `client.get("/users")`, `receiver` is the expression `client`, and `name` is `get`.
@@ -76,7 +76,7 @@ class Requests:
             return []
         return [Target(symbol, None, "request", round(RULES["request"].confidence / len(found), 3)) for symbol in found]
 
-    def _is_client(self, reference: Reference, receiver: int, row: Request) -> bool:
+    def _is_client(self, reference: Reference, receiver: TermIndex, row: Request) -> bool:
         terms = self.entry.terms
         held = terms[receiver]
         while held[0] == CALL:
@@ -211,14 +211,14 @@ class Requests:
                 value = self.inference.expanded(self.inference.term(entry, site.scope, index, site.line))
                 yield from registered(self.inference, value, row)
 
-    def _view_of(self, terms: Sequence[Term], index: int) -> int:
+    def _view_of(self, terms: Sequence[Term], index: TermIndex) -> TermIndex:
         """Return the index of the class in `Index.as_view()`; -1 for others.
 
         `index` is the index of the whole expression `Index.as_view()`. The called method may be any method in the table `view`.
         """
         found = terms[index]
         callee = terms[found[1]] if found[0] == CALL else found
-        return callee[1] if found[0] == CALL and callee[0] == ATTR and callee[2] in self.tables.views else -1
+        return callee[1] if found[0] == CALL and callee[0] == ATTR and callee[2] in self.tables.views else NO_TERM
 
 
 def nearest(path: str, found: Sequence[Symbol]) -> list[Symbol]:
@@ -257,7 +257,9 @@ def registered(inference: Inference, value: Type, row: HandsOver) -> Iterator[Sy
                 yield from registered(inference, inference.expanded(part), row)
 
 
-def given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
+def given(
+    row: HandsOver, receiver: Sequence[TermIndex], positional: Sequence[TermIndex], named: Sequence[tuple[str, TermIndex]]
+) -> Iterator[TermIndex]:
     """Yield those arguments of a call that a framework will call later.
 
     The call registers functions with the framework. For `path("x/", view)`, the argument is `view`. `row` is the row of `frameworks.toml`

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, NAME, Binding, Reference
+from graphmem.parsing.facts import ATTR, NAME, Binding, Reference, TermIndex
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.interfaces.language import rules_of
@@ -68,7 +68,7 @@ class VariableUses:
         owner = self.inference.owner(symbol, name)
         return not (isinstance(owner, Symbol) and self.inference.functions(owner, name))
 
-    def use_receiver(self, reference: Reference, receiver: int) -> None:
+    def use_receiver(self, reference: Reference, receiver: TermIndex) -> None:
         """Add an edge to the variable or class `a` for an access `a.b`.
 
         `receiver` is the expression `a`. If it is not a bare name, nothing is added.
@@ -78,7 +78,7 @@ class VariableUses:
             for symbol in self.meanings(reference, receiver, term[1]):
                 self.use_variable(reference, symbol)
 
-    def meanings(self, reference: Reference, term: int, name: str) -> frozenset[Symbol]:
+    def meanings(self, reference: Reference, term: TermIndex, name: str) -> frozenset[Symbol]:
         """Return the variables and classes to which a bare name can refer.
 
         `term` is the position of the name `name` in the file's list of expressions.

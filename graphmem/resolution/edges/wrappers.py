@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphmem.parsing.facts import ATTR, NAME, Reference
+from graphmem.parsing.facts import ATTR, NAME, Reference, TermIndex
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.interfaces.inference import Inference
@@ -43,7 +43,7 @@ class Wrappers:
             scope = self.entry.definitions[scope].parent
         return False
 
-    def wrapped(self, reference: Reference, callee: int) -> list[Target]:
+    def wrapped(self, reference: Reference, callee: TermIndex) -> list[Target]:
         """Return the decorated functions that a call inside a wrapper runs.
 
         A wrapper is the function that a decorator returns in place of the decorated function. `callee` is the called expression. It must be
@@ -53,7 +53,7 @@ class Wrappers:
         found = (symbol for decorator in self._decorators(reference, callee) for symbol in decorated(self.inference, decorator))
         return [Target(symbol, None, "wrapped") for symbol in found]
 
-    def held(self, reference: Reference, callee: int) -> list[Target]:
+    def held(self, reference: Reference, callee: TermIndex) -> list[Target]:
         """Return the functions that a library's decorator class stores.
 
         An example is a subclass of `property` that calls `self.fget(…)`: the attribute `fget` has the decorated function. `callee` is the
@@ -69,7 +69,7 @@ class Wrappers:
                 return [Target(one, None, "wrapped") for one in decorated_by(self.inference, symbol)]
         return []
 
-    def _decorators(self, reference: Reference, callee: int) -> Iterator[Symbol]:
+    def _decorators(self, reference: Reference, callee: TermIndex) -> Iterator[Symbol]:
         """Yield the functions that get the called function as first argument.
 
         `callee` is the called expression. It is one of the following:

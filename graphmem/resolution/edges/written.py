@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from graphmem.parsing.facts import CALL, NAME
+from graphmem.parsing.facts import CALL, NAME, TermIndex
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.interfaces.inference import Inference
 from graphmem.resolution.values.declared_types import closed
@@ -14,7 +14,7 @@ MAX_RENAMES: Final = 3
 """Maximum number of assignments that are followed to a declaration."""
 
 
-def written_type(inference: Inference, entry: FileEntry, scope: int, term: int, line: int, depth: int = 0) -> Type:
+def written_type(inference: Inference, entry: FileEntry, scope: int, term: TermIndex, line: int, depth: int = 0) -> Type:
     """Return the type that the source declares for an expression at a line.
 
     The type is that of a parameter, of a variable, or of the result of a function. If nothing is declared, the result is empty.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, STRING, Call, FileFacts, Reference, Term
+from graphmem.parsing.facts import ATTR, CALL, INDEX, STRING, Call, FileFacts, Reference, Term, TermIndex
 from graphmem.resolution.files.instantiations import is_class_name
 from graphmem.resolution.framework_tables.frameworks import TEMPLATE, Frameworks
 from graphmem.resolution.framework_tables.routes import ROUTE, key_of_route
@@ -21,7 +21,7 @@ class CallSite(NamedTuple):
 
     path: str
     scope: int
-    term: int  # the call, or the decorator of a decorated definition
+    term: TermIndex  # the call, or the decorator of a decorated definition
     line: int
     decorated: int  # the decorated definition, else -1
 
@@ -111,7 +111,7 @@ class CallIndex:
                 self._add(f"{ROUTE}:{string_of(self.terms[value])}", position)
 
 
-def keys_of_decorator(terms: Sequence[Term], frameworks: Frameworks, decorator: int, decorated: str) -> Iterator[str]:
+def keys_of_decorator(terms: Sequence[Term], frameworks: Frameworks, decorator: TermIndex, decorated: str) -> Iterator[str]:
     """Yield the keys under which a decorator is indexed.
 
     The key of `@name` is "name", and the key of a call `@name(…)` is "@name". A decorator that connects the function to an event also

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any, Final, NamedTuple, Protocol
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, TESTS_OF_CLASS, Binding, Definition, FileFacts, Reference
+from graphmem.parsing.facts import ATTR, CALL, NAME, TESTS_OF_CLASS, Binding, Definition, FileFacts, Reference, TermIndex
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.cache.solver import Memo
 from graphmem.resolution.files.call_index import CallIndex, CallSite, keys_of_decorator
@@ -73,7 +73,7 @@ class FileRules(Protocol):
         """
         ...
 
-    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+    def receiver_class(self, entry: FileEntry, scope: int, base: TermIndex) -> int:
         """Return the class of the receiver `self` or `this`.
 
         `base` is the expression to check. The class is given by its position among the file's definitions. The result is -1 if `base` is

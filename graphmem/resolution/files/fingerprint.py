@@ -35,6 +35,7 @@ from graphmem.parsing.facts import (
     Binding,
     Definition,
     Term,
+    TermIndex,
 )
 from graphmem.resolution.values.terms import children
 
@@ -335,7 +336,7 @@ class Fingerprints:
         for scope, used in by_scope.items():
             self.hashes["uses", entry.path, entry.definitions[scope].qualname] = hash(tuple(sorted(used)))
 
-    def _term(self, index: int) -> int:
+    def _term(self, index: TermIndex) -> int:
         return self._terms[index] if index >= 0 else -1
 
     def _calls(self) -> None:

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from graphmem.parsing.facts import CALL, NAME, STRING, FileFacts, Reference
+from graphmem.parsing.facts import CALL, NAME, STRING, FileFacts, Reference, TermIndex
 from graphmem.resolution.values.terms import arguments_of, call_at, children, items_or_itself, last_name
 
 
@@ -114,7 +114,7 @@ def _annotated(facts: FileFacts) -> dict[int, list[_Part]]:
     return found
 
 
-def _add(facts: FileFacts, term: int, part: _Part, found: dict[int, list[_Part]]) -> None:
+def _add(facts: FileFacts, term: TermIndex, part: _Part, found: dict[int, list[_Part]]) -> None:
     pending = [term]
     while pending:
         current = pending.pop()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphmem.parsing.facts import ATTR, INDEX, NAME, TUPLE
+from graphmem.parsing.facts import ATTR, INDEX, NAME, TUPLE, TermIndex
 from graphmem.resolution.values.terms import items_or_itself
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def shape(entry: FileEntry, method: Symbol) -> tuple[Any, ...]:
     )
 
 
-def _written(terms: Sequence[Term], index: int, of_types: Collection[str] = ()) -> Any:
+def _written(terms: Sequence[Term], index: TermIndex, of_types: Collection[str] = ()) -> Any:
     """Return a type as nested tuples of names; None for no type.
 
     `of_types` are the names of type parameters; each becomes a `_Parameter`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from graphmem.parsing.facts import SPREAD, STRING
+from graphmem.parsing.facts import NO_TERM, SPREAD, STRING, TermIndex
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.values.types import Type, join, join_all
 
@@ -13,7 +13,7 @@ from graphmem.resolution.values.types import Type, join, join_all
 class Evaluator(Protocol):
     """Interface of the object that infers the types of expressions."""
 
-    def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
+    def term(self, entry: FileEntry, scope: int, index: TermIndex, line: int) -> Type:
         """Infer the type of an expression at a line of a scope.
 
         A scope is a function, a class or the module. `index` is the position of the expression in the file's list of expressions,
@@ -28,9 +28,9 @@ class Argument(NamedTuple):
     entry: FileEntry
     scope: int
     line: int
-    term: int  # index of the expression
+    term: TermIndex
     given: Type
-    receiver: int = -1  # index of the expression on which the method is called
+    receiver: TermIndex = NO_TERM  # the expression on which the method is called
 
 
 class Call:
@@ -44,9 +44,9 @@ class Call:
         entry: FileEntry,
         scope: int,
         line: int,
-        callee: int = -1,
-        args: Sequence[int] = (),
-        keywords: Sequence[tuple[str, int]] = (),
+        callee: TermIndex = NO_TERM,
+        args: Sequence[TermIndex] = (),
+        keywords: Sequence[tuple[str, TermIndex]] = (),
         passed: Sequence[Type] = (),
     ) -> None:
         self._evaluator = evaluator
@@ -58,7 +58,7 @@ class Call:
         self.keywords = keywords
         self.passed = passed  # types of leading arguments that have no term of their own
 
-    def term(self, term: int) -> Type:
+    def term(self, term: TermIndex) -> Type:
         """Infer the type of an expression at the line and scope of the call.
 
         `term` is the position of the expression in the file's list of expressions.
@@ -91,7 +91,7 @@ class Call:
                 return self.term(term)
         return None
 
-    def written(self, position: int, name: str) -> int | None:
+    def written(self, position: int, name: str) -> TermIndex | None:
         """Return the index of the expression that the call passes for a parameter.
 
         Args:
@@ -111,7 +111,7 @@ class Call:
                 return None
         if any(terms[term][0] == SPREAD for term in self.args):
             return None
-        return self.args[position] if 0 <= position < len(self.args) else -1
+        return self.args[position] if 0 <= position < len(self.args) else NO_TERM
 
     def rest(self, position: int) -> Type:
         """Return the type of all positional arguments from `position` on.

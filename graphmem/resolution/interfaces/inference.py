@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from graphmem.parsing.facts import TermIndex
 from graphmem.resolution.files.file_entry import FileEntry, Place
 from graphmem.resolution.files.project import Project
 from graphmem.resolution.interfaces.call import Call
@@ -30,7 +31,7 @@ class AsksNames(Protocol):
         """Return the type of an object `x` in code that uses a private `x.__name`."""
         ...
 
-    def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
+    def beside_variable(self, entry: FileEntry, scope: int, base: TermIndex, line: int) -> Type:
         """Return the module that has the same name as a local variable.
 
         In Rust, `error::of(x)` refers to the module `error`, even if a local variable has this name.
@@ -56,7 +57,7 @@ class AsksNames(Protocol):
         """Return the type that an assignment, `for` or `with` gives its variable."""
         ...
 
-    def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
+    def declared(self, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the type that an annotation declares; empty for the index -1.
 
         The annotation is given by its position in the file's list of expressions.
@@ -202,7 +203,7 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
     project: Project
     below: Callable[[Symbol], Sequence[Symbol]]
 
-    def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
+    def term(self, entry: FileEntry, scope: int, index: TermIndex, line: int) -> Type:
         """Infer the type of an expression at a line of a scope.
 
         A scope is a function, a class or the module. `index` is the position of the expression in the file's list of expressions,
@@ -232,7 +233,7 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         """
         ...
 
-    def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
+    def is_steady(self, entry: FileEntry, scope: int, index: TermIndex) -> bool:
         """Whether an expression has the same type on every line of a scope.
 
         A scope is a function, a class or the module. Only strings, names and attributes of names are checked. For other expressions the

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphmem.parsing.facts import NO_TERM, TermIndex
 from graphmem.resolution.values.fitness import ANY
 from graphmem.resolution.values.types import (
     EMPTY,
@@ -34,10 +35,10 @@ class Run(NamedTuple):
     `names` are methods in order of preference. The first one that the operand's class has is called.
     """
 
-    operand: int  # term
+    operand: TermIndex
     names: Sequence[str]
-    container: int = -1  # term: an object of the project in this place calls its own methods instead
-    first: tuple[int, Sequence[str]] | None = None  # the left operand and its methods: a class with one answers its own objects
+    container: TermIndex = NO_TERM  # an object of the project in this place calls its own methods instead
+    first: tuple[TermIndex, Sequence[str]] | None = None  # the left operand and its methods: a class with one answers its own objects
 
 
 class Through(NamedTuple):
@@ -205,7 +206,7 @@ class CallRules:
         """
         return {}
 
-    def function_type(self, inference: Inference, entry: FileEntry, scope: int, annotation: int) -> Type:
+    def function_type(self, inference: Inference, entry: FileEntry, scope: int, annotation: TermIndex) -> Type:
         """Return the type of a function that a parameter or variable declares.
 
         It is a container `callable` with the types of the result, of the receiver and of the parameters. `annotation` is the declared type.
@@ -220,7 +221,7 @@ class CallRules:
         """
         return EMPTY
 
-    def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
+    def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: TermIndex, current: Type) -> Type:
         """Return the types that a decorator adds to the decorated function's name.
 
         `symbol` is the function, `decorator` is the decorator, and `current` is the type of the name before the decorator is applied. By
@@ -249,7 +250,7 @@ class CallRules:
         """
         return ()
 
-    def operations(self, entry: FileEntry, scope: int, term: int) -> Sequence[Run]:
+    def operations(self, entry: FileEntry, scope: int, term: TermIndex) -> Sequence[Run]:
         """Return the methods that the language calls for an expression in a scope.
 
         Such expressions are operators, subscripts, loops and `with` blocks. For example, `a + b` calls `__add__`.
@@ -423,14 +424,14 @@ class CallRules:
         """
         return functions
 
-    def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[int, Type]) -> Type:
+    def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[TermIndex, Type]) -> Type:
         """Return the type of a callee, without overloads that a call cannot run.
 
         `call` has the index of the call's expression and the type of the callee. By default, that type is returned.
         """
         return call[1]
 
-    def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: int) -> int | None:
+    def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: TermIndex) -> int | None:
         """Score how well an argument, as written in the source, fits a parameter.
 
         `annotation` is the declared type of the parameter of `function`. None stands for no score. The caller then compares
@@ -438,7 +439,7 @@ class CallRules:
         """
         return None
 
-    def new_objects(self, inference: Inference, entry: FileEntry, scope: int, called: int) -> Type:
+    def new_objects(self, inference: Inference, entry: FileEntry, scope: int, called: TermIndex) -> Type:
         """Return the classes that `new Type(…)` names.
 
         `called` is the expression `Type`. By default the result is empty, and `Type` is evaluated like any other name.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import NAME, SELF, SUPER
+from graphmem.parsing.facts import NAME, SELF, SUPER, TermIndex
 from graphmem.resolution.values.types import (
     EMPTY,
     EXT,
@@ -134,7 +134,7 @@ class ClassRules:
         method = entry.enclosing(scope, ("method",))
         return self.receiver(inference, entry.symbols[method]) if method >= 0 else EMPTY
 
-    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: TermIndex) -> Type:
         """Return the type that a base in the header of a class refers to."""
         definition = entry.definitions[symbol.index]
         return inference.expanded(inference.term(entry, definition.parent, term, definition.start_line))
@@ -276,7 +276,7 @@ class ClassRules:
         """
         return False
 
-    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+    def receiver_class(self, entry: FileEntry, scope: int, base: TermIndex) -> int:
         """Return the class of the receiver `self` or `this`.
 
         `base` is the expression to check, and `scope` must be inside a method of the class. The class is returned as its position among the
@@ -299,7 +299,7 @@ class ClassRules:
         """Return the type of the object or class on which a method is called."""
         return EMPTY
 
-    def is_super_call(self, entry: FileEntry, term: int) -> bool:
+    def is_super_call(self, entry: FileEntry, term: TermIndex) -> bool:
         """Whether an expression is `super`, or `super()` in Python.
 
         Such an expression stands for the object `this`, seen as an object of the base class.
@@ -339,7 +339,7 @@ class ClassRules:
         """
         return EMPTY
 
-    def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
+    def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[TermIndex, TermIndex], line: int) -> bool:
         """Whether `base[key]` has the inferred type of `base`, a container.
 
         `index` has `base` and `key`. In C, an example is `*items`, if `items` points at a container. By default the result is False.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import CALL
+from graphmem.parsing.facts import CALL, TermIndex
 from graphmem.resolution.values.symbol import CLASS_KINDS
 from graphmem.resolution.values.terms import children
 from graphmem.resolution.values.types import (
@@ -142,7 +142,7 @@ class NameRules:
         """
         return (name,)
 
-    def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
+    def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[TermIndex]:
         """Return the expressions inside an annotation that can name types.
 
         `found` is a compound expression in the annotation, such as `A | B`. The result has the indices of the expressions inside `found`.
@@ -269,14 +269,14 @@ class NameRules:
         """
         return self.builtin(name)
 
-    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the type that an annotation declares.
 
         If a part is left open, as by `Any`, the type contains `UNTYPED`.
         """
         return EMPTY
 
-    def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
+    def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[TermIndex]:
         """Return the bounds of a type parameter, as indices of expressions.
 
         In `T extends Base`, the type parameter is `T` and the bound is `Base`.

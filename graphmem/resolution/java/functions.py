@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import INDEX, NAME
+from graphmem.parsing.facts import INDEX, NAME, TermIndex
 from graphmem.resolution.java.fitness import JAVA
 from graphmem.resolution.java.tables import LIBRARY
 from graphmem.resolution.values.symbol import Symbol
@@ -23,7 +23,7 @@ _PLACES: Final = ("first", "second")
 _FUNCTIONS: Final = {name: tuple(map(_PLACES.index, places)) for name, places in LIBRARY.functions.items()}
 
 
-def function_type(rules: PackageRules, inference: Inference, entry: FileEntry, scope: int, annotation: int) -> Type:
+def function_type(rules: PackageRules, inference: Inference, entry: FileEntry, scope: int, annotation: TermIndex) -> Type:
     """Return the function for which a declared interface stands.
 
     The result is a container with the types of the result, of the receiver and of the parameters. It is empty if the interface is not known

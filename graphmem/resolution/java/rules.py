@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from graphmem.parsing.facts import CALL, NAME
+from graphmem.parsing.facts import CALL, NAME, TermIndex
 from graphmem.parsing.languages.java import ARITHMETIC, CLASS_LITERAL, CONSTRUCTOR
 from graphmem.resolution.java.fitness import ARRAYS, FINAL, PRIMITIVES, TYPE_PARAMETER, fit, is_unknown
 from graphmem.resolution.java.functions import function_type
@@ -244,7 +244,7 @@ class JavaRules(PackageRules):
         """
         return 0 if all(is_unknown(atom) for atom in given) else TYPE_PARAMETER
 
-    def function_type(self, inference: Inference, entry: FileEntry, scope: int, annotation: int) -> Type:
+    def function_type(self, inference: Inference, entry: FileEntry, scope: int, annotation: TermIndex) -> Type:
         """Return the type of the function that a functional interface stands for.
 
         `annotation` is the interface: one of the library, such as `Function<A, B>`, or one of the project with one abstract method.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
+from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE, TermIndex
 from graphmem.resolution.python.modules import PythonModules
 from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
@@ -59,7 +59,7 @@ _VARIABLES: Final = LIBRARY.variables
 class PythonTypes(PythonModules):
     """The part of the Python rules that evaluates annotations to types."""
 
-    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the type that an annotation declares, such as `list[User]`.
 
         `term` is the index of the annotation in the file's list of expressions. The annotation may contain classes, aliases and types of
@@ -85,7 +85,7 @@ class PythonTypes(PythonModules):
             return one((UNTYPED,))
         return EMPTY if found[0] in (LITERAL, STRING) else one((UNTYPED,))
 
-    def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
+    def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[TermIndex]:
         """Return the parts of an annotation that are themselves types.
 
         `found` is an expression in the annotation; the result has indices of expressions. For `dict[A, B]` the parts are `dict` and the
@@ -115,7 +115,7 @@ class PythonTypes(PythonModules):
             return last_name(entry.terms[binding.annotation]) == "TypeAlias"
         return entry.terms[binding.value][0] in (NAME, ATTR, INDEX, CALL, EITHER, OPERATOR)
 
-    def _named_type(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def _named_type(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         found = EMPTY
         for atom in ordered(self._objects(inference, entry, scope, term)):
             if atom[0] == CLASS:
@@ -134,7 +134,7 @@ class PythonTypes(PythonModules):
         found = one((INST, symbol, False))
         return join(found, one((UNTYPED,))) if self.is_protocol(inference, symbol) else found
 
-    def _objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def _objects(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the classes and modules that a name in an annotation refers to.
 
         A name that a library defines is returned as a tuple that begins with `EXT`. An alias is replaced by the types that it stands for.
@@ -217,7 +217,7 @@ class PythonTypes(PythonModules):
             return inference.declared(entry, scope, binding.value)
         return EMPTY
 
-    def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+    def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex) -> Type:
         """Return the type that a generic annotation such as `Base[Key]` declares.
 
         `base` and `key` are the indices of the two expressions.
@@ -233,7 +233,7 @@ class PythonTypes(PythonModules):
                 found = join(found, frozenset((atom,)))
         return found
 
-    def _external_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[int]) -> Type:
+    def _external_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[TermIndex]) -> Type:
         _, package, dotted, _ = atom
         name = dotted.rpartition(".")[2]
         if not _is_typing(atom):

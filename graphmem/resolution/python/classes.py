@@ -7,7 +7,7 @@ import collections.abc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, NAME
+from graphmem.parsing.facts import CALL, NAME, TermIndex
 from graphmem.resolution.interfaces.rules_of_classes import ClassRules
 from graphmem.resolution.python.fields import field_value
 from graphmem.resolution.python.made_properties import MADE_PROPERTY, made_property
@@ -73,12 +73,12 @@ class PythonClasses(ClassRules):
             return one((CLASS, owner, True))
         return one((INST, owner, False))
 
-    def is_super_call(self, entry: FileEntry, term: int) -> bool:
+    def is_super_call(self, entry: FileEntry, term: TermIndex) -> bool:
         """Return whether an expression is a call of `super`, such as `super()`."""
         found = entry.terms[term]
         return bool(found[0] == CALL and entry.terms[found[1]] == (NAME, "super"))
 
-    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+    def receiver_class(self, entry: FileEntry, scope: int, base: TermIndex) -> int:
         """Return the class of the receiver `self`; -1 if `base` is no receiver.
 
         In the method `__new__`, a variable that holds the new object is also a receiver. An example is `made = super().__new__(cls)`.
@@ -98,7 +98,7 @@ class PythonClasses(ClassRules):
         """
         return entry.enclosing(scope, CLASS_KINDS) if name.startswith("__") and not name.endswith("__") else -1
 
-    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: TermIndex) -> Type:
         """Return the type that a base in the header of a class refers to.
 
         `with_metaclass(M, A, B)` stands for the bases `A` and `B`.

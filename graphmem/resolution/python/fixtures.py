@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, NAME
+from graphmem.parsing.facts import ATTR, CALL, NAME, TermIndex
 from graphmem.resolution.python.annotations import PythonTypes
 from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
@@ -138,7 +138,7 @@ def is_fixture(entry: FileEntry, symbol: Symbol) -> bool:
     return any(name_of_decorator(entry, d) in ("fixture", "yield_fixture") for d in entry.definitions[symbol.index].decorators)
 
 
-def name_of_decorator(entry: FileEntry, term: int) -> str:
+def name_of_decorator(entry: FileEntry, term: TermIndex) -> str:
     """Return the last name of a decorator: `fixture` for `@pytest.fixture()`."""
     found = entry.terms[term]
     if found[0] == CALL:

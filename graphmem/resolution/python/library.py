@@ -11,7 +11,7 @@ import io
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, OPERATOR
+from graphmem.parsing.facts import ATTR, CALL, NAME, OPERATOR, TermIndex
 from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.values.declared_types import pending
 from graphmem.resolution.values.terms import string_of
@@ -164,7 +164,7 @@ def _getattr(inference: Inference, call: Call) -> Type:
     return join(found, call.argument(2) or EMPTY)
 
 
-def _prefix(inference: Inference, entry: FileEntry, scope: int, term: int, line: int, depth: int = 0) -> str:
+def _prefix(inference: Inference, entry: FileEntry, scope: int, term: TermIndex, line: int, depth: int = 0) -> str:
     """Return the literal with which a computed string begins; "" without one.
 
     For `"do_" + name`, `"do_%s" % name`, `f"do_{name}".lower()` and `"do_{}".format(name)`, the result is `do_`. A variable is replaced by

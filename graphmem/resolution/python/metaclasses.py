@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL
+from graphmem.parsing.facts import CALL, TermIndex
 from graphmem.resolution.values.symbol import Symbol
 from graphmem.resolution.values.terms import last_name
 from graphmem.resolution.values.types import CLASS
@@ -58,7 +58,7 @@ def run_on_definition(inference: Inference, symbol: Symbol) -> list[Symbol]:
     return found
 
 
-def _declared(entry: FileEntry, symbol: Symbol) -> Iterator[int]:
+def _declared(entry: FileEntry, symbol: Symbol) -> Iterator[TermIndex]:
     """Yield the expressions by which a class itself declares its metaclass."""
     definition = entry.definitions[symbol.index]
     yield from (term for keyword, term in definition.bases if keyword == "metaclass")
@@ -67,12 +67,12 @@ def _declared(entry: FileEntry, symbol: Symbol) -> Iterator[int]:
             yield from _arguments(entry, term, name)[:1]
 
 
-def written_bases(entry: FileEntry, term: int) -> Sequence[int]:
+def written_bases(entry: FileEntry, term: TermIndex) -> Sequence[TermIndex]:
     """Return the bases in `with_metaclass(M, A, B)`; empty for another base."""
     return _arguments(entry, term, _WITH)[1:]
 
 
-def _arguments(entry: FileEntry, term: int, name: str) -> Sequence[int]:
+def _arguments(entry: FileEntry, term: TermIndex, name: str) -> Sequence[TermIndex]:
     """Return the arguments of the decorator or base `name(…)`; else empty."""
     found = entry.terms[term]
     if found[0] != CALL or last_name(entry.terms[found[1]]) != name:

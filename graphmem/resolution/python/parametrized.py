@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import CALL, LIST, STRING, TUPLE, Call, written_name
+from graphmem.parsing.facts import CALL, LIST, NO_TERM, STRING, TUPLE, Call, TermIndex, written_name
 from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.values.terms import string_of
 from graphmem.resolution.values.types import EMPTY, TUP, Type, join, join_all
@@ -47,8 +47,8 @@ def _given(inference: Inference, entry: FileEntry, scope: int, line: int, call: 
     """
     _, _, arguments, keywords = call
     named = dict(keywords)
-    names = arguments[0] if arguments else named.get("argnames", -1)
-    values = arguments[1] if len(arguments) > 1 else named.get("argvalues", -1)
+    names = arguments[0] if arguments else named.get("argnames", NO_TERM)
+    values = arguments[1] if len(arguments) > 1 else named.get("argvalues", NO_TERM)
     if names < 0 or values < 0:
         return EMPTY
     written = _names(entry, names)
@@ -67,7 +67,7 @@ def _given(inference: Inference, entry: FileEntry, scope: int, line: int, call: 
     return join_all(row[position] for row in rows if position < len(row))
 
 
-def _names(entry: FileEntry, term: int) -> Sequence[str]:
+def _names(entry: FileEntry, term: TermIndex) -> Sequence[str]:
     """Return the parameter names in the first argument of `parametrize`.
 
     `term` is the argument. For `"a, b"` and for `("a", "b")`, the names are `a` and `b`.
@@ -80,7 +80,7 @@ def _names(entry: FileEntry, term: int) -> Sequence[str]:
     return ()
 
 
-def _part(entry: FileEntry, item: int, position: int, several: bool) -> int:
+def _part(entry: FileEntry, item: TermIndex, position: int, several: bool) -> TermIndex:
     """Return the expression that a row of values gives to one parameter.
 
     The result is -1 if the row has no value for the parameter.
@@ -93,7 +93,7 @@ def _part(entry: FileEntry, item: int, position: int, several: bool) -> int:
     """
     term = entry.terms[item]
     if term[0] == CALL and written_name(entry.terms, term[1]) == "param":
-        return term[2][position] if position < len(term[2]) else -1
+        return term[2][position] if position < len(term[2]) else NO_TERM
     if not several:
         return item
-    return term[1][position] if term[0] in (LIST, TUPLE) and position < len(term[1]) else -1
+    return term[1][position] if term[0] in (LIST, TUPLE) and position < len(term[1]) else NO_TERM

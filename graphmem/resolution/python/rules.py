@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from graphmem.parsing.facts import TermIndex
 from graphmem.resolution.python.classes import PythonClasses
 from graphmem.resolution.python.fields import part_of_tuple
 from graphmem.resolution.python.fixtures import name_of_decorator
@@ -133,7 +134,7 @@ class PythonRules(PythonClasses, SpecialMethods, StructuralClasses):
             return join(value, one((PENDING, symbol)))
         return join(box("await", value), one((PENDING, symbol))) if "async" in definition.modifiers else value
 
-    def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
+    def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: TermIndex, current: Type) -> Type:
         """Return the types that a decorator adds to a function's name.
 
         `decorator` is the decorator, and `current` is the type of the function's name before the decorator is applied. The result is empty

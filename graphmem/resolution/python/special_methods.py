@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import AWAIT, ENTER, INDEX, ITER, OPERATOR, STRING
+from graphmem.parsing.facts import AWAIT, ENTER, INDEX, ITER, OPERATOR, STRING, TermIndex
 from graphmem.resolution.interfaces.rules_of_calls import CallRules, Run, Through
 from graphmem.resolution.interfaces.rules_of_classes import ClassRules
 from graphmem.resolution.python.made_properties import GETTER, made_accessors
@@ -67,7 +67,7 @@ class SpecialMethods(ClassRules, CallRules):
     wrapped_members: Mapping[tuple[str, str], str] = {(BUILTINS, "property"): "fget", ("functools", "cached_property"): "func"}
     identity_signs = frozenset({"is", "is not"})
 
-    def operations(self, entry: FileEntry, scope: int, term: int) -> Sequence[Run]:
+    def operations(self, entry: FileEntry, scope: int, term: TermIndex) -> Sequence[Run]:
         """Return the special methods that an expression calls, such as `__add__`.
 
         Loops, `await`, `with`, subscripts, operators, conditions and formatted strings call special methods. Only a coroutine function can

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import INDEX
+from graphmem.parsing.facts import INDEX, TermIndex
 from graphmem.resolution.python.fixtures import PythonFixtures
 from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.values.terms import last_name
@@ -102,7 +102,7 @@ class StructuralClasses(PythonFixtures):
         return most and (needed == positional or self.takes(definition, needed, asked, bound=True))
 
 
-def _header_name(entry: FileEntry, term: int) -> str:
+def _header_name(entry: FileEntry, term: TermIndex) -> str:
     """Return the name of a base class: `Protocol` for `typing.Protocol[T]`."""
     base = entry.terms[term]
     return last_name(entry.terms[base[1]] if base[0] == INDEX else base)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, LITERAL, NEW
+from graphmem.parsing.facts import CALL, LITERAL, NEW, TermIndex
 from graphmem.resolution.rust.tables import LIBRARY
 from graphmem.resolution.type_inference.names import is_type_parameter
 from graphmem.resolution.values.terms import call_at
@@ -38,7 +38,7 @@ def fitting_arguments(inference: Inference, entry: FileEntry, reference: Referen
     return [method for method in methods if points[method] == best] if best >= 0 else methods
 
 
-def _kinds_of_argument(inference: Inference, entry: FileEntry, reference: Reference, argument: int) -> frozenset[object]:
+def _kinds_of_argument(inference: Inference, entry: FileEntry, reference: Reference, argument: TermIndex) -> frozenset[object]:
     """Return comparison keys for the possible types of an argument.
 
     The result is empty for a literal such as `1`, because a number fits parameters of several types.

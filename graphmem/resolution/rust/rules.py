@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, UNPACK
+from graphmem.parsing.facts import ATTR, CALL, NAME, UNPACK, TermIndex
 from graphmem.parsing.languages.rust import FUNCTION, PARAMETER, WRAPPING
 from graphmem.resolution.interfaces.call import Call
 from graphmem.resolution.rust.closures import passed_to_closure
@@ -151,7 +151,7 @@ class RustRules(RustTraits):
             return value
         return self._unwrapped(inference, entry, binding, binding.value)
 
-    def _unwrapped(self, inference: Inference, entry: FileEntry, binding: Binding, term: int) -> Type:
+    def _unwrapped(self, inference: Inference, entry: FileEntry, binding: Binding, term: TermIndex) -> Type:
         """Return the type of the part of a value that a pattern binds.
 
         In `Some(x)`, the part is the value inside `Some`.
@@ -224,7 +224,7 @@ class RustRules(RustTraits):
             return box("list", *(join_all(call.term(item) for item in call.args),))
         return None
 
-    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the type that an annotation declares.
 
         For `Fn(A) -> B` and `fn(A) -> B`, it is a callable object with the types of the result and of the parameters.
@@ -240,7 +240,7 @@ class RustRules(RustTraits):
             return one((EXT, self.builtin_package, PARAMETER, None))
         return super().unbound(inference, entry, scope, name)
 
-    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex) -> Type:
         """Return the type of an annotation `Base<Key>`.
 
         A map such as `HashMap<K, V>` contains pairs.

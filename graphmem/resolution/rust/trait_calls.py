@@ -40,7 +40,7 @@ class _Site:
         self.entry = entry
         self.reference = reference
 
-    def value(self, term: int) -> Type:
+    def value(self, term: TermIndex) -> Type:
         """Infer the type of an operand or another part of this expression."""
         return self.inference.expanded(self.inference.term(self.entry, self.reference.scope, term, self.reference.line))
 
@@ -84,7 +84,7 @@ class _Site:
             methods = BINARY.get(sign, ())
             yield from self.on(left, methods, self.value(right) if methods else EMPTY)
 
-    def loop(self, term: int) -> Iterator[list[Symbol]]:
+    def loop(self, term: TermIndex) -> Iterator[list[Symbol]]:
         """Yield the methods that create the iterator of a loop and advance it."""
         for atom in ordered(self.value(term)):
             made = [found for found in self.of(atom, ("IntoIterator.into_iter",), EMPTY) if found]
@@ -145,7 +145,7 @@ class _Site:
                 found = self.returned() if is_result else self.inference.declared(self.entry, binding.scope, binding.annotation)
         return self.inference.expanded(found)
 
-    def on(self, term: int, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
+    def on(self, term: TermIndex, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
         """Yield the methods that an operation runs, for each type of its operand.
 
         `term` is the operand. For each of its types, the first of `methods` that the type has is used. `given` is the type of the

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import INDEX
+from graphmem.parsing.facts import INDEX, TermIndex
 from graphmem.resolution.files.file_entry import Place, Slot
 from graphmem.resolution.rust.impls import fitting_arguments
 from graphmem.resolution.rust.library import INHERENT_METHODS, STANDARD_METHODS, primitive
@@ -223,7 +223,7 @@ class RustTraits(RustModules):
         found = [method for method in methods if method.qualname not in own or not inference.project.definition(method).bases]
         return fitting_arguments(inference, entry, reference, found) if len(found) > 1 else found
 
-    def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
+    def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[TermIndex]:
         """Return the bounds of a type parameter, such as `Trait` in `T: Trait`.
 
         The result is empty if `name` is a type that the file defines or imports, as in `where Type: Trait`.
@@ -247,7 +247,7 @@ class RustTraits(RustModules):
             scope = definition.parent
         return ()
 
-    def _annotations(self, entry: FileEntry, positions: Sequence[int]) -> list[int]:
+    def _annotations(self, entry: FileEntry, positions: Sequence[int]) -> list[TermIndex]:
         bindings = entry.facts.bindings
         return list(dict.fromkeys(bindings[i].annotation for i in positions if bindings[i].annotation >= 0))
 
@@ -291,7 +291,7 @@ class RustTraits(RustModules):
         written = [slot.index for slot in entry.names(around).get(f"{owner}.self", ()) if slot.kind == "binding"]
         written = [i for i in written if bindings[i].line <= line]
         last = max((bindings[i].line for i in written), default=0)  # the other ones belong to another `impl`
-        types: Sequence[int] = [bindings[i].annotation for i in written if bindings[i].line == last]
+        types: Sequence[TermIndex] = [bindings[i].annotation for i in written if bindings[i].line == last]
         types = types or self.bounds(entry, symbol.index, owner)
         return join_all(inference.declared(entry, symbol.index, one_type) for one_type in types) or found
 
@@ -332,7 +332,7 @@ def _around_impl(entry: FileEntry, scope: int) -> int:
     return parent
 
 
-def _without_type_arguments(entry: FileEntry, index: int) -> Term:
+def _without_type_arguments(entry: FileEntry, index: TermIndex) -> Term:
     """Return a type without its type arguments."""
     term = entry.terms[index]
     while term[0] == INDEX:

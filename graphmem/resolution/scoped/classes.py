@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF
+from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF, TermIndex
 from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.scoped.names import ScopedNames, is_class
 from graphmem.resolution.scoped.source_sets import is_main, module_of
@@ -170,7 +170,7 @@ class ScopedClasses(ScopedNames):
         """
         return self._reopened is True or self._reopened in entry.definitions[symbol.index].modifiers
 
-    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: TermIndex) -> Type:
         """Return the type of a base class, which may be defined inside the class."""
         first = entry.terms[term]
         while first[0] in (ATTR, INDEX):
@@ -391,7 +391,7 @@ class ScopedClasses(ScopedNames):
             return one((CLASS, entry.symbols[around], False))
         return super().this(inference, entry, scope)
 
-    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+    def receiver_class(self, entry: FileEntry, scope: int, base: TermIndex) -> int:
         """Return the class that the receiver `self` stands for; -1 if none.
 
         `base` is the expression that may be `self`. In languages such as Ruby, `self` in the body of a class, outside of methods, is the

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, TermIndex
 from graphmem.parsing.languages.kotlin_lambdas import ARGUMENT, DECLARED, FUNCTION, LAST, PARAMETER, RESULT
 from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.values.declared_types import closed
@@ -29,7 +29,7 @@ _OTHERWISE: Final = 2
 """Position of the argument of `<parameter>` that has the type if the project does not tell it."""
 
 
-def function_type(inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+def function_type(inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
     """Return the function type that `<function>(result, …)` stands for."""
     found = entry.terms[term]
     if found[0] != CALL or entry.terms[found[1]] != (NAME, FUNCTION):
@@ -42,7 +42,7 @@ def _alias(inference: Inference, call: Call) -> Type:
     return _of_parts(inference, call.entry, call.scope, call.args)
 
 
-def _of_parts(inference: Inference, entry: FileEntry, scope: int, parts: Sequence[int]) -> Type:
+def _of_parts(inference: Inference, entry: FileEntry, scope: int, parts: Sequence[TermIndex]) -> Type:
     return box("callable", *(closed(inference.declared(entry, scope, part)) for part in parts))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, OPERATOR, SELF, TEXT
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, OPERATOR, SELF, TEXT, TermIndex
 from graphmem.parsing.languages.ruby_blocks import PASSED, RECEIVER
 from graphmem.resolution.scoped.classes import ScopedClasses
 from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
@@ -207,7 +207,7 @@ class ScopedProtocols(ScopedClasses):
                 yield from self._by_call(inference, entry, reference, callee[1], callee[2])
 
     def _by_call(
-        self, inference: Inference, entry: FileEntry, reference: Reference, operand: int, name: str
+        self, inference: Inference, entry: FileEntry, reference: Reference, operand: TermIndex, name: str
     ) -> Iterator[tuple[Symbol, int]]:
         """Yield the methods that a call runs in addition to the called method.
 
@@ -229,7 +229,7 @@ class ScopedProtocols(ScopedClasses):
         inference: Inference,
         entry: FileEntry,
         reference: Reference,
-        operand: int,
+        operand: TermIndex,
         names: Sequence[str],
         *,
         unless: str = "",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING, TermIndex
 from graphmem.resolution.files.instantiations import is_class_name
 from graphmem.resolution.packages import mapped
 from graphmem.resolution.scoped.lambdas import PSEUDO, function_type
@@ -101,7 +101,7 @@ class ScopedRules(ScopedProtocols):
             found = entry.terms[found[1]]
         return last_name(found) if found is not None else ""
 
-    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the classes and external types that a type expression names.
 
         Some languages import whole packages. There, a name that no file of the project defines stands for a type of an unknown library.
@@ -119,7 +119,7 @@ class ScopedRules(ScopedProtocols):
         """Whether the project may define a type of a given name."""
         return inference.project.knows_name(name)
 
-    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the type that an annotation declares.
 
         For a container without element types, the elements are unknown.
@@ -134,7 +134,7 @@ class ScopedRules(ScopedProtocols):
             return super().declared(inference, entry, scope, term)
         return box(known[0], *(EMPTY for _ in known[1]))
 
-    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex) -> Type:
         """Return the type of a generic annotation `Base<Key>`.
 
         The result depends on the table of the language that lists the name `Base`:

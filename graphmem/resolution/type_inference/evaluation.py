@@ -139,7 +139,7 @@ class Evaluation:
         self._comprehension = containers.comprehension
         self._operator = containers.operator
 
-    def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
+    def term(self, entry: FileEntry, scope: int, index: TermIndex, line: int) -> Type:
         """Infer the type of an expression at a line of a scope.
 
         A scope is a function, a class or the module. `index` is the position of the expression in the file's list of expressions,
@@ -219,7 +219,7 @@ class Evaluation:
                 found = join(found, frozenset((atom,)))
         return found
 
-    def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
+    def is_steady(self, entry: FileEntry, scope: int, index: TermIndex) -> bool:
         """Whether an expression has the same type on every line of a scope.
 
         A scope is a function, a class or the module. Only strings, names and attributes of names are checked. For other expressions the
@@ -236,7 +236,7 @@ class Evaluation:
                 return term[0] == STRING
             _, index, _ = term
 
-    def _name(self, entry: FileEntry, scope: int, index: int, term: Name, line: int) -> Type:
+    def _name(self, entry: FileEntry, scope: int, index: TermIndex, term: Name, line: int) -> Type:
         _, name = term
         if (scope, BLOCK_OBJECT) in entry.locals and rules_of(entry).may_be_of_receiver(name):
             value = self._of_receivers(entry, scope, name, line)
@@ -290,7 +290,7 @@ class Evaluation:
                 return extended
         return EMPTY
 
-    def _attr(self, entry: FileEntry, scope: int, index: int, term: Attr, line: int) -> Type:
+    def _attr(self, entry: FileEntry, scope: int, index: TermIndex, term: Attr, line: int) -> Type:
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
             if narrowed is not None:
@@ -319,7 +319,7 @@ class Evaluation:
         owner = rules_of(entry).private_owner(entry, scope, name)
         return one((INST, entry.symbols[owner], False)) if owner >= 0 else EMPTY
 
-    def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
+    def beside_variable(self, entry: FileEntry, scope: int, base: TermIndex, line: int) -> Type:
         """Return the module that has the same name as a local variable.
 
         In Rust, `error::of(x)` refers to the module `error`, even if a local variable has this name. `base` is the expression before `::`.
@@ -342,10 +342,10 @@ class Evaluation:
         found: Type = frozenset((FUNC, symbol, atom) for atom in ordered(value) for symbol in rules.extensions(self, entry, atom, name))
         return found or frozenset((FUNC, symbol, None) for symbol in rules.unknown_extensions(self, entry, value, name))
 
-    def _call(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
+    def _call(self, entry: FileEntry, scope: int, index: TermIndex, term: facts.Call, line: int) -> Type:
         return self._ask(entry.memo, ("t", scope, index, line), self._call_now, entry, scope, index, term, line)
 
-    def _call_now(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
+    def _call_now(self, entry: FileEntry, scope: int, index: TermIndex, term: facts.Call, line: int) -> Type:
         operator, called, positional, keywords = term
         if rules_of(entry).is_super_call(entry, index):
             if operator == CALL and positional:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphmem.parsing.facts import BLOCK_OBJECT, NAME
+from graphmem.parsing.facts import BLOCK_OBJECT, NAME, TermIndex
 from graphmem.resolution.files.file_entry import FileEntry, Place, Slot
 from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.type_inference.bindings import (
@@ -273,7 +273,7 @@ class Names:
             value = filled(self.inference, entry, value, entry.fills[binding.scope, target[1]])
         return rules_of(entry).bound(self.inference, entry, binding, value)
 
-    def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
+    def declared(self, entry: FileEntry, scope: int, term: TermIndex) -> Type:
         """Return the type that an annotation declares; empty for the index -1.
 
         The annotation is given by its position in the file's list of expressions.
@@ -310,7 +310,7 @@ def _sees_members(entry: FileEntry, scope: int) -> bool:
     return definition.kind in CLASS_KINDS or (definition.kind == "method" and entry.definitions[definition.parent].kind not in CLASS_KINDS)
 
 
-def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
+def is_type_parameter(entry: FileEntry, scope: int, term: TermIndex) -> bool:
     """Whether an annotation is a type parameter, such as `T` in `class A[T]`.
 
     `term` is the annotation. The definition at `scope`, or a definition around it, must declare the type parameter.

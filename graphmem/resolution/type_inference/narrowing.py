@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import TESTS_OF_CLASS, Binding
+from graphmem.parsing.facts import TESTS_OF_CLASS, Binding, TermIndex
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.values.types import (
@@ -40,7 +40,7 @@ class Narrowing:
         self.expanded = inference.expanded
         self.project_classes = inference.project_classes
 
-    def narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
+    def narrowed(self, entry: FileEntry, scope: int, index: TermIndex, line: int) -> Type | None:
         """Return the type to which tests narrow an expression at a line.
 
         An example of a test is `isinstance(x, A)`. Returns None if no test applies. A test says nothing after the expression got another
@@ -57,7 +57,7 @@ class Narrowing:
                 found = tested if found is None else join(found, tested)
         return found
 
-    def excluded(self, entry: FileEntry, scope: int, index: int, line: int, value: Type) -> Type:
+    def excluded(self, entry: FileEntry, scope: int, index: TermIndex, line: int, value: Type) -> Type:
         """Return a type without the classes that false tests exclude at a line.
 
         After `if isinstance(x, A): return`, `x` is not an object of `A` or of a class derived from it. `value` is the type of the

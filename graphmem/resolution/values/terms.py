@@ -35,7 +35,7 @@ from graphmem.parsing.facts import (
 )
 
 
-def call_at(terms: Sequence[Term], index: int) -> Call:
+def call_at(terms: Sequence[Term], index: TermIndex) -> Call:
     """Return the call expression at an index of a file's expressions.
 
     Raises:
@@ -76,7 +76,7 @@ def string_of(term: Term) -> str:
     return ""
 
 
-def items_or_itself(terms: Sequence[Term], index: int) -> tuple[int, ...]:
+def items_or_itself(terms: Sequence[Term], index: TermIndex) -> tuple[TermIndex, ...]:
     """Return the items of a tuple; for any other expression, `index` itself.
 
     The result has indices of expressions. An example is the part in brackets of a type: `A` and `B` for `Base[A, B]`, only `A` for
