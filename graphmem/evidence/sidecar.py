@@ -83,8 +83,8 @@ class Sidecar:
     def changed_since(self, mark: str) -> set[str] | None:
         """Return the files whose edges from outside tools changed since a version.
 
-        `mark` is the version, an earlier result of the method `mark()`. The result is None if `mark` belongs to another store; then all
-        files count as changed.
+        `mark` is the version, an earlier result of the method `mark()`. The result is None if `mark` belongs to another store. Then any
+        file may have changed.
         """
         now = self.mark()
         if not now or not mark or now.partition(":")[0] != mark.partition(":")[0]:

@@ -174,12 +174,9 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return numbers
 
     def pull(self, after: int) -> Page:
-        """Return the changes of memories after a log number, up to one page.
+        """Return a page of changes of memories from the log.
 
-        `after` is the number.
-
-        Raises:
-            SharingError: a newer graphmem wrote one of the changes.
+        The changes have higher numbers in the log than `after`.
         """
         rows = self._all(
             "SELECT seq, body, id::text FROM graphmem.op WHERE project = %s AND seq > %s ORDER BY seq LIMIT %s", self._project, after, PAGE

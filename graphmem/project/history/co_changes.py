@@ -67,7 +67,7 @@ class CoAccess:
     ) -> Recorded:
         """Record that files were touched together. Durable on return.
 
-        A session of more than 30 files counts as a change of each file, but does not show that the files belong together.
+        If a session has more than 30 files, it is recorded as a change of each file, but not as a sign that the files belong together.
 
         Args:
             files: at most 1,000 paths from the project's root; in the order of the first touch if `offsets` is given.

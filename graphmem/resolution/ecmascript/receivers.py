@@ -159,8 +159,8 @@ def _owner_of_this(entry: FileEntry, scope: int) -> int:
 def _annotations_of_this(entry: FileEntry) -> dict[int, TermIndex]:
     """Map functions to the annotation of their parameter `this`.
 
-    Both are indices: of the function among the definitions of the file, and of the annotation among its terms. The annotation lies in the
-    header of the function, so the function is the last one of the scope that begins before. Two functions on one line are left out.
+    Both are indices: of the function among the definitions of the file, and of the annotation among its terms. The function is in the
+    scope of the annotation, and its lines include the line of the annotation. If this holds for several functions, none is in the result.
     """
     known: dict[int, TermIndex] | None = entry.kept.get("annotations of this")
     if known is None:
