@@ -177,6 +177,9 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         """Return a page of changes of memories from the log.
 
         The changes have higher numbers in the log than `after`.
+
+        Raises:
+            SharingError: a newer graphmem wrote one of the changes.
         """
         rows = self._all(
             "SELECT seq, body, id::text FROM graphmem.op WHERE project = %s AND seq > %s ORDER BY seq LIMIT %s", self._project, after, PAGE

@@ -30,7 +30,7 @@ def _read() -> re.Pattern[str]:
 
 @cache
 def _given() -> re.Pattern[str]:
-    """Return a pattern of the text before a value that an attribute gets."""
+    """Return a pattern for the beginning of an assignment: `self.url =`."""
     return re.compile(own_object() + r"([A-Za-z_]\w*)[^\S\n]*(?::[^\S\n]*[\w.<>\[\]| ]+)?[^\S\n]*=(?![=>~])\s*")
 
 
