@@ -49,9 +49,9 @@ class Question:
         unknown = sorted(set(self.kinds) - set(IMPACT_KINDS))
         if unknown or not self.kinds:
             given, allowed = ", ".join(unknown) or "none", ", ".join(IMPACT_KINDS)
-            fault = f"unknown kinds of edges: {given}" if unknown else "the list of kinds of edges is empty"
+            fault = f"{given} is unknown" if unknown else "the list is empty"
             raise BadInputError(
-                f"{fault}; use one or more of {allowed}",
+                f"invalid kinds of edges ({fault}); use one or more of {allowed}",
                 argument="kinds",
                 value=given,
                 allowed=allowed,

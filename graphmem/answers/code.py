@@ -283,7 +283,9 @@ class PathAnswer:
     max_depth: int
     epistemic: Epistemic
     state: IndexState
-    nearest: Annotated[str, Doc("why no path was found: the only path exceeds the limits, or how far the search got from each end")] = ""
+    nearest: Annotated[
+        str, Doc("why no dependency path was found, such as a limit that the only path exceeds; empty if a path was found")
+    ] = ""
     known: Annotated[NearbyMemories, Doc("memories about the source, the target and the path between them")] = field(
         default_factory=NearbyMemories
     )

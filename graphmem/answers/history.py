@@ -21,9 +21,7 @@ class CoAccessHit:
     support: Annotated[int, Doc("number of commits and sessions that touched this file together with a requested file")]
     sessions: Annotated[int, Doc("number of the changes counted in `support` that agents made in sessions")]
     commits: Annotated[int, Doc("number of the changes counted in `support` that are commits")]
-    confidence: Annotated[
-        float, Doc("P(this file | requested files): share of the changes of the requested files that also touched this file")
-    ]
+    confidence: Annotated[float, Doc("share of the changes of the requested files that also changed this file, 0 to 1")]
     lift: Annotated[float, Doc("lift: `confidence` divided by the share of all changes that touch this file")]
     direction: Annotated[
         str,

@@ -30,8 +30,8 @@ class MemoryAnchor:
     role: Annotated[
         str,
         Doc(
-            "role of the code: target (a symbol that the writer named), about (a file that the writer named, or code "
-            "that the text names) or impacts (affected code)"
+            "relation of the memory to the code: target (the writer named the symbol), about (the writer "
+            "named the file, or the text names the code) or impacts (the code is affected)"
         ),
     ]
     confidence: float
@@ -68,7 +68,7 @@ class MemoryInfo:
         float, Doc("confidence of the memory after fading with time, 0 to 1; lower when the memory is disputed or its code changed")
     ]
     importance: float
-    strength: Annotated[int, Doc("how many independent sources confirmed the memory")]
+    strength: Annotated[int, Doc("number of times that the memory was stored or confirmed")]
     source: str
     trust: Annotated[float, Doc("ranking weight of the kind of source that the memory came from")]
     scope: str

@@ -30,7 +30,11 @@ class ModuleInfo:
     lines: int
     test_files: int
     heat: Annotated[
-        float, Doc("how often and how recently the most changed files of the module changed, 0 to 1; the module with the most change has 1")
+        float,
+        Doc(
+            "frequency of changes of the module's most changed files, 0 to 1, in which recent changes count "
+            "more; the module with the most change has 1"
+        ),
     ]
     cohesion: Annotated[float, Doc("share of the dependencies of the module's files that stay inside the module, 0 to 1")]
     languages: Annotated[dict[str, int], Doc("Number of files by language, most first"), Size(5)]
@@ -58,10 +62,7 @@ class ModuleDependency:
     ]
     worth_cutting: Annotated[
         bool,
-        Doc(
-            "true when removing this dependency alone takes a module out of a cycle, and it is one of the cheapest such "
-            "dependencies (at most one dependency in twenty)"
-        ),
+        Doc("true when removing this dependency alone takes a module out of a cycle, and few edges must be removed for it"),
     ] = False
 
 
@@ -87,7 +88,9 @@ class ModuleFile:
     lines: int
     symbols: int
     is_test: bool
-    heat: Annotated[float, Doc("how often and how recently the file changed, 0 to 1; the file of the index with the most change has 1")]
+    heat: Annotated[
+        float, Doc("frequency of changes of the file, 0 to 1, in which recent changes count more; the file with the most change has 1")
+    ]
     x: Annotated[float, Doc("horizontal centre of the file in the module's layout, 0 (left) to 1 (right)")]
     y: float
 

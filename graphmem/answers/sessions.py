@@ -217,7 +217,7 @@ class Receipt:
     part: Annotated[str, Doc("name of the piece of work that was learnt from, such as a ticket; empty for the whole session")]
     kind: str
     is_open: Annotated[bool, Doc("true when the session meets the conditions for learning from it, such as passed checks")]
-    gate: Annotated[str, Doc("why graphmem learns from the session, or does not")]
+    gate: Annotated[str, Doc("reasons why graphmem learns from the session, or why it does not")]
     at: MomentOrNone
     verdicts: Annotated[list[FindingVerdict], Doc("patterns found in the session; those that became memories come first"), Size(30)]
     counts: Annotated[dict[str, int], Doc("Number of patterns by outcome"), Size(6)]

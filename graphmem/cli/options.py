@@ -92,7 +92,7 @@ Embedder = Annotated[
 ]
 MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help="Follow dependency paths of at most this many steps.")]
 MinConfidence = Annotated[
-    float, typer.Option("--min-confidence", "-c", min=0.0, max=1.0, help="Omit results with a confidence below this value, 0 to 1.")
+    float, typer.Option("--min-confidence", "-c", min=0.0, max=1.0, help="Omit results whose confidence (0 to 1) is below this value.")
 ]
 Top = Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each group; 0: all.")]
 EdgeKinds = Annotated[

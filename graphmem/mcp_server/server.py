@@ -182,11 +182,12 @@ def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]
     arguments = {one: _converted(value, known.get(one)) for one, value in arguments.items()}
     error = jsonschema.Draft202012Validator(tool.checked).iter_errors(arguments)
     for one in error:
-        where = ".".join(map(str, one.absolute_path)) or name
+        path = ".".join(map(str, one.absolute_path))
+        what = f"argument {path} of {name}" if path else f"call of {name}"
         remedy = f"; {name} takes {', '.join(known)}" if one.validator in ("additionalProperties", "required") else ""
         if one.validator == "type" and one.validator_value in _VALUES:
             remedy = f"; give {_VALUES[one.validator_value]}"
-        raise BadInputError(f"{where}: {one.message[:300]}{remedy}", argument=where)
+        raise BadInputError(f"invalid {what}: {one.message[:300]}{remedy}", argument=path or name)
     return tool, arguments
 
 

@@ -289,7 +289,7 @@ def session_record(given: Mapping[str, Any]) -> SessionRecord:
 
 def _read(kind: type[Any], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if unknown := sorted(set(given) - set(kind._fields)):
-        raise ValueError(f"{kind.__name__} has no field {unknown[0]!r}; remove the field")
+        raise ValueError(f"unknown field {unknown[0]!r} in {kind.__name__}; remove the field")
     for name, value in given.items():
         if name in _TIMES and isinstance(value, str):
             yield name, datetime.fromisoformat(value)

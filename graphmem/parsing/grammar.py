@@ -153,7 +153,9 @@ def _check_part(name: str, file: str, part: str, language: Language) -> None:
     except QueryError as error:
         row = re.search(r"row (\d+)", str(error))
         line = int(row[1]) + 1 if row else 0
-        raise GrammarError(f"grammars/{name}/{file}:{line}: {error}", path=f"grammars/{name}/{file}", line=line) from error
+        raise GrammarError(
+            f"the query in grammars/{name}/{file}:{line} is invalid ({error}); correct the query", path=f"grammars/{name}/{file}", line=line
+        ) from error
 
 
 _keep: list[Query] = []  # queries are never freed, see the module's docstring

@@ -70,7 +70,8 @@ def trust(
         str | None,
         typer.Argument(
             **options.one_of(TrustLevel),
-            help="How certain a memory must be before agents see it; auto: derived from how often shown memories are corrected.",
+            help="How certain a memory must be before agents see it without a request; auto: computed from how "
+            "often people correct shown memories.",
         ),
     ] = None,
 ) -> None:

@@ -15,8 +15,8 @@ from graphmem.errors import BadInputError
 def evaluate(
     here: CommandContext,
     *,
-    accept: Annotated[bool, typer.Option("--accept", help="Apply the proposed weights to search.")] = False,
-    reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights of search.")] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Use the proposed search weights from now on.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in search weights.")] = False,
     commits: Annotated[
         int, typer.Option("--commits", min=60, max=1_000, help="The maximum number of commits whose messages are used as test queries.")
     ] = 200,

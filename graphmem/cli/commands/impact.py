@@ -46,7 +46,9 @@ class Direction(StrEnum):
 
 Targets = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[TARGET]...", help="Symbol or file: path:name, Class.method, module.name, path:line, a path, or a bare name."),
+    typer.Argument(
+        metavar="[TARGET]...", help="Symbol or file that changes: path:name, Class.method, module.name, path:line, a path, or a bare name."
+    ),
 ]
 Diff = Annotated[
     bool,
@@ -69,7 +71,7 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         metavar="TIME|REVISION",
-        help="Answer from the graph of an earlier time (ISO 8601) or commit, if the index still has it.",
+        help="Answer for the code of an earlier time (ISO 8601, such as 2026-05-04T12:00Z) or commit, if the index still has it.",
     ),
 ]
 

@@ -145,7 +145,7 @@ def pin(
     here: CommandContext,
     id: Id,  # noqa: A002 - the word of the domain
     *,
-    off: Annotated[bool, typer.Option("--off", help="Unpin the memory instead of pinning it.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Remove the pin: the memory fades and can be pruned again.")] = False,
 ) -> None:
     """Pin a memory: its confidence never decays and it is never pruned."""
     service = _vouched(here, id) if not off else here.service()
@@ -170,7 +170,8 @@ def list_(
     ] = None,
     text: Annotated[str | None, typer.Option("--text", help="Only memories that contain these words.")] = None,
     as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="TIME", help="Only memories that were current at this time (ISO 8601).")
+        str | None,
+        typer.Option("--as-of", metavar="TIME", help="Only memories that were valid at this time (ISO 8601, such as 2026-05-04T12:00Z)."),
     ] = None,
     sort: Annotated[str, typer.Option("--sort", **options.one_of(MemorySort), help="Order in which the memories are listed.")] = "newest",
     limit: Limit = 50,

@@ -166,8 +166,8 @@ def scan(
 def phases(
     here: CommandContext,
     *,
-    accept: Annotated[bool, typer.Option("--accept", help="Apply the proposed weights to the ranking.")] = False,
-    reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights of the ranking.")] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Use the proposed weights of memory types from now on.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights of memory types.")] = False,
 ) -> None:
     """Show the ranking weights of memory types in phases of work.
 

@@ -30,7 +30,8 @@ def import_(
         str,
         typer.Option(
             "--format",
-            help="Format of the file: json, claude, agents, gemini, cursor, facts or markdown; default: chosen by the file's name.",
+            help="Format of the file: json, claude, agents, gemini, cursor, facts or markdown; default: detected "
+            "from its name and content.",
         ),
     ] = "",
 ) -> None:

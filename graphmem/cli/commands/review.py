@@ -35,7 +35,8 @@ class Format(StrEnum):
 Base = Annotated[
     str,
     typer.Argument(
-        metavar="[BASE]", help="Revision to compare the working tree with; BASE..HEAD for a range; - for a diff on standard input."
+        metavar="[BASE]",
+        help="The change to review: a revision to compare the working tree with, a range BASE..HEAD, or - for a diff on standard input.",
     ),
 ]
 FormatOption = Annotated[

@@ -160,7 +160,7 @@ def people(here: CommandContext, *, projects: Projects = None) -> None:
 def audit(
     here: CommandContext,
     *,
-    login: Annotated[str, typer.Option("--login", help="Login of a person; default: everybody.")] = "",
+    login: Annotated[str, typer.Option("--login", help="Show only entries about the person with this login; default: everybody.")] = "",
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=10_000, help="The maximum number of listed entries of the audit log.")
     ] = 100,

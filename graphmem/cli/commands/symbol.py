@@ -18,7 +18,7 @@ def symbol(
         list[str],
         typer.Argument(
             metavar="SYMBOL...",
-            help="Symbol: path:name, Class.method, module.name, path:line or a bare name; or several words to search for.",
+            help="Symbol to show: path:name, Class.method, module.name, path:line or a bare name; or several words to search for.",
         ),
     ],
     *,

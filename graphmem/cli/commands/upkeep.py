@@ -21,7 +21,10 @@ def backup(
     here: CommandContext,
     dest: Annotated[
         Path | None,
-        typer.Argument(metavar="[DEST]", help="Directory, or new .zip file, for the backup; default: `backups` in the index directory."),
+        typer.Argument(
+            metavar="[DEST]",
+            help="Where to write the backup: a directory, or the path of a new .zip file; default: `backups` in the index directory.",
+        ),
     ] = None,
     *,
     portable: Annotated[

@@ -124,7 +124,7 @@ def _rows() -> Sequence[Row]:
     try:
         raw = tomllib.loads((data_root() / FILE).read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
-        raise GrammarError(f"{FILE}: {error}", path=FILE, line=0) from error
+        raise GrammarError(f"the grammar file {FILE} cannot be read ({error}); correct the file", path=FILE, line=0) from error
     unknown = sorted(set(raw) - set(KINDS))
     if unknown:
         raise GrammarError(

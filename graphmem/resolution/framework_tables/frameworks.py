@@ -382,4 +382,4 @@ def frameworks_of(folder: str) -> Frameworks:
         raw = tomllib.loads((data_root() / origin).read_text(encoding="utf-8"))
         return Frameworks(raw, origin)
     except (OSError, tomllib.TOMLDecodeError, TypeError) as error:
-        raise GrammarError(f"{origin}: {error}", path=origin, line=0) from error
+        raise GrammarError(f"the grammar file {origin} cannot be read ({error}); correct the file", path=origin, line=0) from error

@@ -74,7 +74,7 @@ def probe_with(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: in
     if died in FAULTS and not limited_memory():
         return Probed(False, f"the engine crashes on it (signal {died})", "", 0)
     if done.returncode == BUSY:
-        raise StoreBusyError(f"{said}; try again", path=str(copy), owner=None)
+        raise StoreBusyError(f"the copy of the database cannot be checked ({said}); try again", path=str(copy), owner=None)
     if done.returncode == FULL:
         raise DiskFullError(said, path=str(copy))
     if died in FAULTS:
