@@ -46,7 +46,7 @@ class SearchEvaluation:
     checked: Annotated[int, Doc("number of commits on which search quality was measured: the newer half of all")]
     model: Annotated[str, Doc("embedding model that computed the vectors; empty if search used no vectors")]
     accepted_at: Annotated[
-        MomentOrNone, Doc("time at which a person accepted proposed weights; null while the built-in weights are in use")
+        MomentOrNone, Doc("time at which a person accepted proposed search weights; null while search uses the built-in weights")
     ]
     ways: Annotated[list[SearchWay], Size(4)]
     weights: Annotated[list[SearchWeight], Size(9)]

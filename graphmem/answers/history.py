@@ -46,7 +46,7 @@ class CoAccessHit:
     ]
     depth: Annotated[int, Doc("1 when the file changed with a requested file; 2 when the file changed only with files of depth 1")]
     via: Annotated[str, Doc("for depth 2, the file of depth 1 through which this file is most strongly connected")]
-    parts: Annotated[dict[str, float], Doc("The summands of the score, by name"), Size(4)]
+    parts: Annotated[dict[str, float], Doc("The parts that add up to `score`, by name"), Size(4)]
 
 
 def without_support(hit: CoAccessHit) -> str:

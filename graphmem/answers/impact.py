@@ -158,7 +158,10 @@ class ImpactReport:
     ] = field(default_factory=list)
     outside: Annotated[
         list[OutsideUse],
-        Doc("code of the organisation's other projects that uses a route, procedure or topic of the targets or hits, most likely first"),
+        Doc(
+            "code of other projects that uses a network interface (route, procedure or topic) of the "
+            "requested symbols or their dependents, most likely first"
+        ),
         Size(10),
     ] = field(default_factory=list)
     miss_chance: Annotated[
@@ -198,6 +201,6 @@ class DiffImpact:
     base: Annotated[str, Doc("revision that the code was compared with; `diff` when the change was given as a diff")]
     head: str
     files: list[str]
-    changed: Annotated[list[ChangedSymbol], Doc("symbols that the diff touches"), Size(50)]
+    changed: Annotated[list[ChangedSymbol], Doc("symbols whose lines the diff changes"), Size(50)]
     unmapped: Annotated[list[str], Doc("changed files in which no indexed symbol changed, such as configuration files")]
     impact: ImpactReport

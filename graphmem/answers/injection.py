@@ -33,8 +33,9 @@ class Injection:
     point: Annotated[
         str,
         Doc(
-            "moment of the session at which the text is needed: start, prompt, tool (after a tool call), step (between "
-            "two steps), take (prepared context is fetched), plan, relay (work is handed over) or search"
+            "moment of the agent's session for which the text was made: start, prompt (a message of the "
+            "user), tool (after a tool call), step (between two steps), take (prepared context is fetched), "
+            "plan, relay (work is handed over) or search"
         ),
     ]
     session: str

@@ -109,8 +109,8 @@ class FileLink:
 class DependencyFiles:
     """The files of one module that use files of another."""
 
-    files: Annotated[list[FileLink], Doc("pairs of files, most edges first"), Size(25)]
-    total: Annotated[int, Doc("total number of pairs of files with such a dependency; `files` may list fewer")]
+    files: Annotated[list[FileLink], Doc("pairs of files, of which the first uses the second; most edges first"), Size(25)]
+    total: Annotated[int, Doc("total number of pairs of files, of which the first uses the second; `files` may list fewer")]
     edges: Annotated[int, Doc("total number of edges between the two modules; this is the weight of the dependency")]
     state: IndexState
 
@@ -133,10 +133,12 @@ class CycleCut:
 
     src: Annotated[str, Doc("path of the file, or name of the module, that depends on the other")]
     dst: str
-    weight: Annotated[int, Doc("number of calls, imports and other edges that must be removed to end the dependency")]
+    weight: Annotated[int, Doc("number of calls, imports and other edges that make up the dependency to remove")]
     frees: Annotated[int, Doc("number of members (files or modules) that leave the cycle when the edge is removed")]
     sites: Annotated[
-        list[PathStep], Doc("the calls, imports and other edges that must be removed, each between two symbols; at most 20"), Size(5)
+        list[PathStep],
+        Doc("the calls, imports and other edges that make up the dependency to remove, each between two symbols; at most 20"),
+        Size(5),
     ]
 
 

@@ -56,7 +56,7 @@ class SessionFinding:
     memory_type: str
     value: float
     priority: float
-    early: Annotated[bool, Doc("true when the pattern becomes a memory without waiting for other sessions")]
+    early: Annotated[bool, Doc("true when the pattern becomes a memory even if no other session shows it")]
     min_sessions: Annotated[int, Doc("number of sessions that must show the pattern before it becomes a memory")]
     contaminated: bool
     failed_approach: Annotated[bool, Doc("true when the pattern was found in work that the agent later abandoned")]
@@ -187,8 +187,9 @@ class FindingVerdict:
     outcome: Annotated[
         str,
         Doc(
-            "outcome for the pattern: learnt, or one of the reasons why not, which `why` explains: known, too_rare, "
-            "gate_closed, failed_approach, taken_back, echo, weak, over_cap or refused"
+            "outcome for the pattern: learnt, or why not: known (a memory exists), too_rare, gate_closed "
+            "(the session did not succeed), failed_approach, taken_back (a person rejected it), echo "
+            "(repeats a shown memory), weak, over_cap (too many memories) or refused"
         ),
     ]
     why: Annotated[str, Doc("reason for this outcome of the pattern, in one sentence")]

@@ -94,7 +94,7 @@ MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help=
 MinConfidence = Annotated[
     float, typer.Option("--min-confidence", "-c", min=0.0, max=1.0, help="Omit results whose confidence (0 to 1) is below this value.")
 ]
-Top = Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each group; 0: all.")]
+Top = Annotated[int, typer.Option("--top", min=0, help="The maximum number of lines to print of each group of results; 0: all.")]
 EdgeKinds = Annotated[
     list[str] | None,
     typer.Option("--kind", metavar="KIND", help="Follow only dependencies of these kinds: CALLS, REFERENCES, INHERITS, … (repeatable)."),

@@ -92,7 +92,7 @@ def read_table(path: str, kind: type[_Table]) -> _Table:
     try:
         raw = tomllib.loads((data_root() / origin).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise refused(origin, f"the table {origin} cannot be read ({error}); correct the file") from error
+        raise refused(origin, f"{origin}: {error}") from error
     known = {field.name: field for field in fields(kind)}
     if unknown := sorted(raw.keys() - known.keys()):
         raise refused(origin, f"{origin} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}")

@@ -163,9 +163,7 @@ def _parsed(file: str, text: str) -> DocumentNode:
         return parse(text)
     except GraphQLError as error:
         line = error.locations[0].line if error.locations else 1
-        raise QueryFileError(
-            f"the query file {file} is invalid in line {line} ({error.message}); correct the query", path=file, line=line
-        ) from error
+        raise QueryFileError(f"the query in {file}:{line} is invalid ({error.message}); correct the query", path=file, line=line) from error
 
 
 def _missing(document: DocumentNode) -> set[str]:

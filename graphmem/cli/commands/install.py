@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from graphmem.hooks.targets import Target
 
 Agents = Annotated[
-    list[str] | None, typer.Argument(metavar="[AGENT]...", help="Agent: claude-code, cursor, codex, gemini or opencode; see also --all.")
+    list[str] | None,
+    typer.Argument(metavar="[AGENT]...", help="Coding agent: claude-code, cursor, codex, gemini or opencode; --all: all of them."),
 ]
 User = Annotated[bool, typer.Option("--user", help="Install into your home directory, for all projects, instead of into this project.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change, as a diff.")]
@@ -98,7 +99,7 @@ def uninstall(
 
 
 def hook(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Agent: claude-code, cursor, codex, gemini or opencode.")],
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Coding agent: claude-code, cursor, codex, gemini or opencode.")],
 ) -> None:
     """Run an agent's hook, with its JSON payload on standard input.
 

@@ -33,9 +33,12 @@ Ids = Annotated[list[str], typer.Argument(metavar="MEMORY...", help="Ids or shor
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="The maximum number of results.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, help="Number of results to skip.")]
 Types = Annotated[
-    list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Type of memory: gotcha, decision, pattern, … (repeatable).")
+    list[str] | None,
+    typer.Option("--type", "-t", metavar="TYPE", help="Only memories of this type: gotcha, decision, pattern, … (repeatable)."),
 ]
-Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="File that the memory is about (repeatable).")]
+Files = Annotated[
+    list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="Path of a file that the memory is about (repeatable).")
+]
 
 Kind = Annotated[
     str | None, typer.Option("--type", "-t", metavar="TYPE", help="Type of memory: gotcha, decision, …; default: inferred from the text.")

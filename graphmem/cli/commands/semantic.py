@@ -40,7 +40,12 @@ def modules(
 def describe(
     here: CommandContext,
     *,
-    wait: Annotated[int, typer.Option("--wait", min=0, help="Maximum seconds to wait for the model; 0: only report the progress.")] = 600,
+    wait: Annotated[
+        int,
+        typer.Option(
+            "--wait", min=0, help="Maximum seconds to wait until the model has written all paragraphs; 0: only report the progress."
+        ),
+    ] = 600,
 ) -> None:
     """Have a language model describe each module and flow.
 

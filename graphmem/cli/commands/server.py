@@ -43,7 +43,9 @@ def invite(
     login: Login,
     *,
     name: Annotated[str, typer.Option("--name", help="Name of the person; default: the login.")] = "",
-    email: Annotated[str, typer.Option("--email", help="Mail address by which an identity provider knows the person.")] = "",
+    email: Annotated[
+        str, typer.Option("--email", help="Mail address of the person at the identity provider, for logins in the browser.")
+    ] = "",
     team: Annotated[
         str, typer.Option("--team", help="Team that the person joins; with --on, the team gets the role instead of the person.")
     ] = "",

@@ -18,7 +18,9 @@ BATCH: Final = 1_000  # lines in one request
 @command()
 def show(
     here: CommandContext,
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="Id of the session, or a prefix of the id.")],
+    session: Annotated[
+        str, typer.Argument(metavar="SESSION", help="Id of the session, or the beginning of the id; `graphmem session list` shows ids.")
+    ],
     *,
     every: Annotated[
         bool, typer.Option("--all", help="Show every pattern found in the session, not only those that became or nearly became memories.")

@@ -35,7 +35,9 @@ def symbol(
         typer.Option("--kind", metavar="KIND", help="With --find: only symbols of this kind, such as function or class (repeatable)."),
     ] = None,
     source: Annotated[bool, typer.Option("--source", "-s", help="Also show the source text of the symbol.")] = False,
-    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each list; 0: all.")] = 20,
+    top: Annotated[
+        int, typer.Option("--top", min=0, help="The maximum number of lines to print of each list, such as callers; 0: all.")
+    ] = 20,
 ) -> None:
     """Show a symbol with its callers, callees, bases and tests.
 

@@ -83,7 +83,7 @@ def list_(
 @command()
 def revoke(
     here: CommandContext,
-    which: Annotated[str, typer.Argument(metavar="NAME|ID", help="Name or id of the token.")],
+    which: Annotated[str, typer.Argument(metavar="NAME|ID", help="Name or id of the token, from `graphmem token list`.")],
 ) -> None:
     """Revoke a token; the server rejects it from the next request on."""
     tokens = _tokens(here)
