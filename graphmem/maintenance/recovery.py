@@ -59,7 +59,7 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
         if error.facts.get("found", 0) >= error.facts.get("known", 0):
             raise  # newer, or another cause than the storage format
         form = error.facts["found"]
-        why = f"it is in storage format {form}, which the graphmem that made it opens under its old name"
+        why = f"only the graphmem version that made it can read its storage format {form}"
         if (store := _from_dump(path, settings, why)) is not None:
             return store
         if not any(journal_folder(path.parent).glob("journal-*")):

@@ -112,5 +112,5 @@ def test_every_door_tells_the_same(lived, tmp_path):
     command = ["session", "groups", "--db", tmp_path / "index"]
     assert json.loads(run_here(os.environ, *command, "--json").out) == to_json(here)
     shown = run_here(os.environ, *command).out
-    assert "reads that were re-reads" in shown
+    assert "reads of a file read before" in shown
     assert "differences may be chance" in shown

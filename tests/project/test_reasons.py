@@ -170,6 +170,6 @@ def test_the_command_says_whether_somebody_wrote_a_reason(shop, capsys):
     from graphmem.cli.render.reasons import reply
 
     reply(Output(), shop.ask("why are payments retried"))
-    assert "Passages that give a reason for something similar" in capsys.readouterr().out
+    assert "Passages that give reasons, but perhaps for another matter" in capsys.readouterr().out
     reply(Output(), shop.ask("why has label several lines"))
-    assert "None of the memories, documents, comments and commit messages that were found says why" in capsys.readouterr().out
+    assert "No memory, document, comment or commit message that was found gives a reason" in capsys.readouterr().out

@@ -64,7 +64,7 @@ SCALARS: Final[dict[object, Any]] = {
 class Node:
     """Relay's interface of an object with a global id."""
 
-    id: strawberry.ID = strawberry.field(description="Opaque id, stable across index runs.")
+    id: strawberry.ID = strawberry.field(description="Id of the object, which index runs do not change.")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ def _memories_field() -> Any:
 class SymbolFields:
     """GraphQL fields of a symbol, each loaded only if a query asks for it."""
 
-    ref: str = field("`path:qualname`: what a person can type to mean exactly this symbol")
+    ref: str = field("`path:qualname`, a reference that matches only this symbol")
 
     callers = _relation("callers", "Callers of the symbol.")
     callees = _relation("callees", "Symbols that the symbol calls.")

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-_REASONS: Final = "Passages that give a reason for something similar; check whether they answer the question"
-_NO_REASON: Final = "None of the memories, documents, comments and commit messages that were found says why; the nearest are"
+_REASONS: Final = "Passages that give reasons, but perhaps for another matter; check whether they answer the question"
+_NO_REASON: Final = "No memory, document, comment or commit message that was found gives a reason; these come nearest"
 _REASON_IN: Final = {"memory": "memory  ", "text": "document", "comment": "comment ", "commit": "commit  "}
 
 

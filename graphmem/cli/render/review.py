@@ -20,7 +20,7 @@ WHY = {
     "ran": "a recorded run",
     "changed": "it changed",
     "reaches": "its source leads here",
-    "maybe": "it calls this name on something",
+    "maybe": "it calls this name on a value of unknown type",
     "named": "it is named after the file or the function",
 }
 

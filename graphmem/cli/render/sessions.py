@@ -112,15 +112,15 @@ def experiment(output: Output, found: Experiment) -> None:
         [
             ["", *((f"{one.group} ({one.percent}%)", common.NAME) for one in groups)],
             ["sessions", *(str(one.sessions) for one in groups)],
-            ["calls of tools a task", *(formatted(one.calls_per_task, percent=False) for one in groups)],
-            ["reads that were re-reads", *(formatted(one.rereads) for one in groups)],
-            ["checks that never failed", *(formatted(one.first_pass) for one in groups)],
-            ["dead ends that were known", *(formatted(one.dead_end_reentry) for one in groups)],
-            ["tokens injected a session", *(formatted(one.injected_tokens, percent=False) for one in groups)],
-            ["tokens of files read a session", *(formatted(one.read_tokens, percent=False) for one in groups)],
+            ["tool calls for each task", *(formatted(one.calls_per_task, percent=False) for one in groups)],
+            ["reads of a file read before", *(formatted(one.rereads) for one in groups)],
+            ["test commands that never failed", *(formatted(one.first_pass) for one in groups)],
+            ["dead ends that an earlier session found", *(formatted(one.dead_end_reentry) for one in groups)],
+            ["tokens of memories shown, per session", *(formatted(one.injected_tokens, percent=False) for one in groups)],
+            ["tokens of files read, per session", *(formatted(one.read_tokens, percent=False) for one in groups)],
             ["memories shown", *(str(one.shown) for one in groups)],
-            ["of them disputed", *(formatted(one.corrections) for one in groups)],
-            ["of them used or agreed with", *(formatted(one.boosts) for one in groups)],
+            ["of these, disputed", *(formatted(one.corrections) for one in groups)],
+            ["of these, used or confirmed", *(formatted(one.boosts) for one in groups)],
         ]
     )
     for note in found.notes:

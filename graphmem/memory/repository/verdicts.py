@@ -145,7 +145,7 @@ class Judge:
         )
         version = loser._replace(status="superseded", valid_to=now, updated_at=now)
         relation = RelatesRow(winner.id, loser.id, "derived_from", likeness, auto=True)
-        ends = "it takes its place" if new_wins else "that one stands for both"
+        ends = "the new memory replaces it" if new_wins else "the existing memory replaces both"
         note = f"nearly the same as #{other.short_id} ({likeness:.2f}); {ends}"
         return verdict._replace(
             row=united if new_wins else version,

@@ -70,11 +70,15 @@ def opened(info: SessionInfo, outcome: str | None = None) -> Opened:
     gate = GATES[info.kind]
     what = info.outcome if outcome is None else outcome
     if not gate.most:
-        return Opened(False, 0, f"a {info.kind} session is not learnt from: {gate.words}")
+        return Opened(False, 0, f"graphmem does not learn from {info.kind} sessions: {gate.words}")
     if what in (gate.outcomes if gate.outcomes is not None else _ENDS):
         return Opened(True, gate.most, f"a {info.kind} session: {gate.words}")
-    came = f"it was {what}" if what else "its outcome was not reported"
-    return Opened(False, min(DEAD_ENDS, gate.most), f"a {info.kind} session waits until {gate.words}; {came}, so only dead ends are kept")
+    came = f"its outcome was {what}" if what else "its outcome was not reported"
+    return Opened(
+        False,
+        min(DEAD_ENDS, gate.most),
+        f"graphmem learns from a {info.kind} session if {gate.words}; {came}, so only its dead ends become memories",
+    )
 
 
 # ---- points
@@ -163,15 +167,15 @@ OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "learnt": "became a memory",
         "withdrawn": "was learnt too early: later sessions do not support it",
-        "echo": "repeats what the session was shown",
-        "gate_closed": "the session's gate stayed closed",
+        "echo": "repeats a memory that the session was shown",
+        "gate_closed": "the session does not meet the condition for learning, such as passed checks",
         "failed_approach": "belongs to an abandoned approach",
         "too_rare": "was not seen in enough sessions yet",
         "known": "is already known from a memory",
         "taken_back": "was rejected by a person before",
-        "weak": "has too few points",
+        "weak": "has too little evidence",
         "over_cap": "is over the session's limit; other findings are more important",
-        "refused": "cannot be kept",
+        "refused": "cannot be stored as a memory",
     }
 )
 
