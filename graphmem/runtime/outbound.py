@@ -9,18 +9,44 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from graphmem.errors import SettingsError
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
 
 ATTEMPTS: Final = 2  # in total, within the time limit of one request
 PAUSE_S: Final = 0.2  # seconds between attempts
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # retried statuses
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _READ: Final = 65_536
+
+
+@contextmanager
+def cut_after(connection: HTTPConnection, seconds: float) -> Iterator[threading.Event]:
+    """Close an open connection after a time, even while bytes arrive slowly.
+
+    The yielded event is set as soon as the time is over.
+    """
+    sock = connection.sock  # kept, because a closing connection passes it to the response
+    late = threading.Event()
+
+    def cut() -> None:
+        late.set()
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
+
+    watch = threading.Timer(max(0.0, seconds), cut)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield late
+    finally:
+        watch.cancel()
 
 
 class OutboundError(Exception):
@@ -134,17 +160,7 @@ class Outbound:
         late = threading.Event()
         try:
             connection.connect()
-            sock = connection.sock  # kept, because a closing connection passes it to the response
-
-            def cut() -> None:
-                late.set()
-                with suppress(OSError):
-                    sock.shutdown(socket.SHUT_RDWR)
-
-            watch = threading.Timer(max(0.0, until - self._clock()), cut)
-            watch.daemon = True
-            watch.start()
-            try:
+            with cut_after(connection, until - self._clock()) as late:
                 self.calls += 1
                 connection.request("POST", self._path, body, headers)
                 with connection.getresponse() as answer:
@@ -158,8 +174,6 @@ class Outbound:
                     if late.is_set():
                         raise TimeoutError
                     return answer.status, bytes(raw)
-            finally:
-                watch.cancel()
         except (OSError, http.client.HTTPException, ValueError) as error:
             if late.is_set() or isinstance(error, TimeoutError):
                 raise self._late() from error

@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -34,6 +35,7 @@ from graphmem.project.hosted.pushed_commits import digest_of, lacking
 from graphmem.project.hosted.pushed_rows import FileRows, external_rows, rows_by_file
 from graphmem.project.team.sharing import choose_key, kept_key
 from graphmem.runtime.lazy import Lazy
+from graphmem.runtime.outbound import cut_after
 from graphmem.runtime.pushes import BRANCH_MARK, COMMITS_PATH, FORMAT, KEY_HEADER, PART_BYTES, PUSH_PATH, address_of, is_branch
 from graphmem.store.wire import packed
 
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.store.base import GraphStore
 
-TIMEOUT_S: Final = 600.0
+TIMEOUT_S: Final = 600.0  # for the server to take a part of the index, or to apply all parts
+READ_S: Final = 60.0  # for the server to say what it has
 ATTEMPTS: Final = 3  # when another push was faster
 LARGEST: Final = 64 << 20  # bytes of a file whose text is sent
 META: Final = ("indexed_at", "made_by", "project", "run", "evidence")
@@ -222,17 +225,20 @@ class _Server:
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
-        with closing(kind(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)) as connection:
+        patience = TIMEOUT_S if method == "POST" else READ_S
+        late = Event()
+        with closing(kind(self._parts.hostname or "", self._parts.port, timeout=patience)) as connection:
             try:
-                connection.request(method, self._path + PUSH_PATH + path, body, self._headers)
-                answer = connection.getresponse()
-                found = json.loads(answer.read())
+                connection.connect()
+                with cut_after(connection, patience) as late:
+                    connection.request(method, self._path + PUSH_PATH + path, body, self._headers)
+                    answer = connection.getresponse()
+                    found = json.loads(answer.read())
             except (OSError, HTTPException) as error:
-                raise OwnerUnreachableError(
-                    f"the server at {self._parts.netloc} cannot be reached ({error}); check the address and try again",
-                    address=self._parts.netloc,
-                ) from error
+                raise OwnerUnreachableError(self._failure(error, patience, is_late=late.is_set()), address=self._parts.netloc) from error
             except ValueError as error:
+                if late.is_set():
+                    raise OwnerUnreachableError(self._failure(error, patience, is_late=True), address=self._parts.netloc) from error
                 raise OwnerUnreachableError(
                     f"{self._parts.netloc} is not a graphmem server; check the address", address=self._parts.netloc
                 ) from error
@@ -246,6 +252,17 @@ class _Server:
         if found.get("errors"):
             raise _error(found["errors"][0])
         return dict(found)
+
+    def _failure(self, error: Exception, patience: float, *, is_late: bool) -> str:
+        """Return the message for a request that had no whole answer."""
+        from http.client import HTTPException
+
+        server = f"the server at {self._parts.netloc}"
+        if is_late or isinstance(error, TimeoutError):
+            return f"{server} did not answer completely in {patience:g} s; check its load and its log, then push again"
+        if isinstance(error, HTTPException):
+            return f"{server} closed the connection before the end of its answer; check its log, then push again"
+        return f"{server} cannot be reached ({error}); check the address and try again"
 
 
 class _Parts:
