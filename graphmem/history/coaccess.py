@@ -232,10 +232,11 @@ def evidence(history: History, files: Sequence[str], nodes: Sequence[int]) -> li
     """
     seeds = {number for path in files if (number := history.known(path)) is not None}
     theirs = {change for seed in seeds for change in history.nodes[seed].changes}
-    return [_evidence(history, seeds, theirs, node) for node in nodes]
+    small = {change for change in theirs if len(history.groups[change]) <= SMALL}
+    return [_evidence(history, seeds, theirs, small, node) for node in nodes]
 
 
-def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) -> Evidence:
+def _evidence(history: History, seeds: set[int], theirs: set[int], theirs_small: set[int], node: int) -> Evidence:
     both = sorted(theirs.intersection(history.nodes[node].changes))
     if not both:
         return Evidence(0, 0, 0.0, 0.0, 0.0, 0.0, "", 0.0, 0.0)
@@ -248,8 +249,7 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
     before = sum(delay < 0 for delay in delays)
     direction = "" if not delays else "follows" if after >= LEADS * len(delays) else "leads" if before >= LEADS * len(delays) else "mixed"
     confidence = len(both) / len(theirs)
-    small = sum(len(history.groups[change]) <= SMALL for change in both)
-    of_small = sum(len(history.groups[change]) <= SMALL for change in theirs)
+    small, of_small = len(theirs_small.intersection(both)), len(theirs_small)
     is_enough = small >= LEAST_SMALL
     return Evidence(
         len(both),

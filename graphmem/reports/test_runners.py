@@ -55,6 +55,15 @@ class Place(NamedTuple):
     is_method: bool
 
 
+class PythonFolder(NamedTuple):
+    """The pytest settings and the launcher of a directory of Python tests."""
+
+    launcher: str  # such as "poetry run"
+    top: str  # directory in which the launcher starts
+    collected: tuple[str, ...] | None  # patterns of files that pytest collects; None without settings
+    by_pytest: bool
+
+
 @dataclass
 class Project:
     """The files of a repository that show which test runners it uses.
@@ -65,6 +74,8 @@ class Project:
 
     root: Path
     _texts: dict[str, str | None] = field(default_factory=dict)
+    python: dict[str, PythonFolder] = field(default_factory=dict)
+    """How each directory of Python tests seen so far is run."""
     ecmascript: dict[str, tuple[str, str]] = field(default_factory=dict)
     """The runner of each JavaScript file seen so far, and its directory."""
     suites: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -137,13 +148,22 @@ def _dotted(path: str) -> str:
     return ".".join(PurePosixPath(path).with_suffix("").parts)
 
 
-def _python(project: Project, place: Place) -> Named | None:
-    launcher, top = python_launcher(project, place.path)
-    collected = collected_files(project, place.path, _FILES.pytest_settings)
-    by_pytest = collected is not None or project.nearest(place.path, "conftest.py") is not None
+def _python_folder(project: Project, path: str) -> PythonFolder:
+    """Return how the tests in the directory of a file are run."""
+    launcher, top = python_launcher(project, path)
+    collected = collected_files(project, path, _FILES.pytest_settings)
+    by_pytest = collected is not None or project.nearest(path, "conftest.py") is not None
     by_pytest = by_pytest or any(
         "pytest" in (project.text(_join(top, name)) or project.text(name) or "") for name in _FILES.pytest_settings
     )
+    return PythonFolder(launcher, top, collected, by_pytest)
+
+
+def _python(project: Project, place: Place) -> Named | None:
+    folder = place.path.rpartition("/")[0]
+    if folder not in project.python:
+        project.python[folder] = _python_folder(project, place.path)
+    launcher, top, collected, by_pytest = project.python[folder]
     if by_pytest or (place.qualname and not place.is_method):
         if not place.qualname and not is_collected(place.path, collected):
             return NOT_RUN

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import CoAccessHit, ImpactHit, ImpactReport
     from graphmem.history.coaccess import Evidence
+    from graphmem.parsing.versions import Versions
     from graphmem.project.code.contracts import ContractQuestions
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.project.graph.outside_evidence import OutsideEvidence
@@ -66,6 +67,7 @@ class EditAdvice:
     contracts: ContractQuestions
     soon: Callable[[Callable[[], object]], object]  # runs work after the answer
     _rehearsed: bool = field(default=False, init=False)
+    _versions: Versions | None = field(default=None, init=False)  # of files that were edited
 
     def rehearse(self) -> None:
         """Load the graph, compute one piece of advice, and discard it.
@@ -109,9 +111,11 @@ class EditAdvice:
             return None
         nodes: dict[int, bool] = {}  # edited symbols -> whether their signature changes
         files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))
-        from graphmem.project.reviews.edited_code import edited_code  # other questions need no parser
+        from graphmem.parsing.versions import Versions  # other questions need no parser
+        from graphmem.project.reviews.edited_code import edited_code
 
-        found = [edited_code(view, edit, self._text(view, edit)) for edit in edits]
+        self._versions = self._versions or Versions()
+        found = [edited_code(view, edit, self._text(view, edit), self._versions) for edit in edits]
         if files and all(one.is_silent for one in found):
             return self._of_documentation(view, files, [node for one in found for node in one.nodes])
         for one in found:

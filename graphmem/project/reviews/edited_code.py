@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.contents import language_of
 from graphmem.parsing.sources import source_of
-from graphmem.parsing.touched import text_of
 from graphmem.project.reviews.rewrites import replacements
 from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from graphmem.injection.edits import Edit
     from graphmem.parsing.facts import Definition
     from graphmem.parsing.touched import Change, Text
+    from graphmem.parsing.versions import Versions
     from graphmem.projection.graph import GraphView
 
 NEAR: Final = 2_000  # characters before and after a change, in which the signature of the edited definition is searched
@@ -37,17 +37,20 @@ class EditedCode(NamedTuple):
     is_silent: bool  # only comments, docstrings or blank lines change
 
 
-def edited_code(view: GraphView, edit: Edit, content: str) -> EditedCode:
+def edited_code(view: GraphView, edit: Edit, content: str, versions: Versions) -> EditedCode:
     """Return the innermost indexed definitions that an edit touches.
 
-    `content` is the content of the file, before or after the edit. New definitions that the index lacks are left out.
+    `content` is the content of the file, before or after the edit. New definitions that the index lacks are left out. `versions` has the
+    file's last version, and gets the version after the edit.
     """
     before, parts = replacements(edit, content)
-    old = _parsed(edit.path, before) if parts else None
+    old = _parsed(edit.path, before, versions) if parts else None
     if old is None:
         return EditedCode({}, is_silent=False)
     changes = [_change(before, part) for part in parts]
     new = old.changed(changes)
+    if new is not None:
+        versions.keep(new)
     nodes: dict[int, bool] = {}
     known = _Known(view, edit.path)
     is_silent, moved = new is not None, 0
@@ -85,12 +88,12 @@ class _Known:
         return min(found, key=lambda node: abs(int(self._view.start_line[node]) - one.start_line), default=None)
 
 
-def _parsed(path: str, text: str) -> Text | None:
+def _parsed(path: str, text: str, versions: Versions) -> Text | None:
     """Parse the content of a file; None for notebooks and unknown languages."""
     data = text.encode("utf-8", "surrogatepass")
     language = language_of(path, data)
     source = source_of(path, data, language).text
-    return text_of(path, source, language) if len(source) == len(data) else None  # else positions differ
+    return versions.text(path, source, language) if len(source) == len(data) else None  # else positions differ
 
 
 def _change(text: str, part: Edit) -> Change:
