@@ -74,6 +74,36 @@
     ] @annotation)) @binding.local
   (#not-eq? @target "Self"))
 
+; <Name: ?Sized + Trait>, where Name: 'a + Trait
+(type_parameter
+  name: (type_identifier) @target
+  bounds: (trait_bounds
+    .
+    [(lifetime) (removed_trait_bound)]
+    .
+    [
+      (type_identifier)
+      (scoped_type_identifier)
+      (generic_type)
+      (function_type)
+      (higher_ranked_trait_bound)
+    ] @annotation)) @binding.local
+
+((where_predicate
+  left: (type_identifier) @target
+  bounds: (trait_bounds
+    .
+    [(lifetime) (removed_trait_bound)]
+    .
+    [
+      (type_identifier)
+      (scoped_type_identifier)
+      (generic_type)
+      (function_type)
+      (higher_ranked_trait_bound)
+    ] @annotation)) @binding.local
+  (#not-eq? @target "Self"))
+
 ; struct { name: Type }
 (struct_item
   body: (field_declaration_list

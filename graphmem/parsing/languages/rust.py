@@ -51,6 +51,9 @@ PARAMETER: Final = "parameter of a closure"
 
 _POINTERS: Final = frozenset({"Arc", "Box", "Cow", "Pin", "Rc"})
 
+POINTED: Final = "*"
+"""Name of the member of a type that is the value to which it points, if the type implements `Deref`."""
+
 FUNCTION: Final = "type of a function"
 """Name of a pseudo-function, a call of which is the type of a function or closure."""
 
@@ -143,7 +146,7 @@ class RustHelper(Helper):
         """Return (name, type) of the fields of a tuple struct or of a variant.
 
         The name is `0` for `struct Name(Type)`, `Name.0` for a variant `Name(Type)`, and `Name.field` for a variant `Name { field: Type }`.
-        For a constant in `impl Type`, it is `Type.NAME`.
+        For a constant in `impl Type`, it is `Type.NAME`, and `Type.*` for the target of `impl Deref for Type`.
         """
         if node.type == "impl_item":
             return (*self._constants(builder, node), *self._wrapped_self(builder, node))
@@ -179,7 +182,12 @@ class RustHelper(Helper):
         return builder.add((CALL, builder.add((NAME, FUNCTION)), (builder.term(result), *types), ()))
 
     def _constants(self, builder: TermBuilder, node: Node) -> Iterator[tuple[str, TermIndex]]:
-        """Yield (`Type.NAME`, type) for each constant of an `impl` block."""
+        """Yield (`Type.NAME`, type) for each constant of an `impl` block.
+
+        For `impl Deref for Type { type Target = A; }`, the item is (`Type.*`, `A`).
+        """
+        trait = node.child_by_field_name("trait")
+        is_pointer = trait is not None and builder.text(trait).rpartition("::")[2] == "Deref"
         around, body = node.child_by_field_name("type"), node.child_by_field_name("body")
         plain = around.child_by_field_name("type") or around if around is not None else None
         if around is None or plain is None or body is None:
@@ -189,6 +197,8 @@ class RustHelper(Helper):
             if child.type == "const_item" and name is not None and declared is not None:
                 is_own = builder.text(declared) == "Self"
                 yield f"{self.owner(builder.text(plain))}.{builder.text(name)}", builder.declaration(around if is_own else declared)
+            elif is_pointer and child.type == "type_item" and declared is not None:
+                yield f"{self.owner(builder.text(plain))}.{POINTED}", builder.declaration(declared)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Rust syntax node to a term (an expression).

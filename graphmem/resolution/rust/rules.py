@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, UNPACK, TermIndex
-from graphmem.parsing.languages.rust import FUNCTION, PARAMETER, WRAPPING
+from graphmem.parsing.languages.rust import FUNCTION, PARAMETER, POINTED, WRAPPING
 from graphmem.resolution.interfaces.call import Call
 from graphmem.resolution.rust.closures import passed_to_closure
 from graphmem.resolution.rust.containers import ITERATES, SAME, new_container, result_of_method
 from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, UNARY
 from graphmem.resolution.rust.modules import LIBRARIES
+from graphmem.resolution.rust.pointers import pointed, pointed_argument, pointed_member
 from graphmem.resolution.rust.tables import LIBRARY
 from graphmem.resolution.rust.trait_calls import implied
 from graphmem.resolution.rust.traits import RustTraits
@@ -114,7 +115,7 @@ class RustRules(RustTraits):
         for method in (UNARY if is_unary else BINARY).get(sign, ()):
             name = method.rpartition(".")[2]
             if isinstance(inference.owner(receiver[1], name), Symbol):
-                return inference.method_result(receiver, name)
+                return inference.method_result(receiver, name) or (pointed(inference, receiver) if sign == POINTED else EMPTY)
         return frozenset((receiver,)) if is_unary else EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
@@ -195,13 +196,13 @@ class RustRules(RustTraits):
         if known:
             return known
         for trait in inference.mro(receiver[1]):
-            if not isinstance(trait, Symbol):
+            if not isinstance(trait, Symbol) and trait[2].rpartition(".")[2] != "Deref":
                 if trait[1] in LIBRARIES and trait[2].endswith("Iterator") and name in ITERATES:
                     return one((BUILTIN, (INST, receiver[1], True), name))
                 methods = METHODS_OF_TRAITS.get(trait[2].rpartition(".")[2]) if trait[1] in LIBRARIES else None
                 if methods is None or name in methods:
                     return super().member_outside(inference, receiver, trait, name)
-        return EMPTY
+        return pointed_member(inference, receiver, name)
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the type of a call such as `Some(x)`, `Ok(x)` or `Box::new(x)`.
@@ -243,9 +244,10 @@ class RustRules(RustTraits):
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex) -> Type:
         """Return the type of an annotation `Base<Key>`.
 
-        A map such as `HashMap<K, V>` contains pairs.
+        A map such as `HashMap<K, V>` contains pairs. A type that points to its argument has the members of the argument, too.
         """
         found = super().generic(inference, entry, scope, base, key)
+        found = join(found, pointed_argument(inference, entry, scope, found, key))
         if any(atom[0] == BOX and atom[1] == "map" and len(atom[2]) == 2 for atom in found):
             return join_all(
                 box("map", tuple_of(atom[2]), atom[2][1]) if atom[0] == BOX and atom[1] == "map" else one(atom) for atom in ordered(found)
