@@ -122,10 +122,6 @@ class GraphNames(GraphNodes):
         return StringLookup(self.arrays.nodes.qualname)
 
     @cached_property
-    def _modules(self) -> StringLookup:
-        return StringLookup(self.arrays.paths.module)
-
-    @cached_property
     def _unresolved_names(self) -> StringLookup:
         return StringLookup(self.arrays.unresolved.name)
 
@@ -163,14 +159,6 @@ class GraphNames(GraphNodes):
     def file_names(self) -> FileNames:
         """Index that finds files by end of path, file name, module or directory."""
         return FileNames(self.paths)
-
-    def by_module(self, module: str) -> I32:
-        """Return the files of a module, given by its dotted name or import path.
-
-        The result is sorted by path. The result is empty for "".
-        """
-        nodes = self.arrays.paths.node[self._modules[module]] if module else np.zeros(0, np.int32)
-        return nodes[nodes >= 0]
 
     def file_node(self, path: str) -> int | None:
         """Return the number of a file's node; None for an unknown path."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -256,14 +256,6 @@ def digest(name: str, value: Any) -> str:
 def _named(*parts: str) -> str:
     """Return a UUID computed from strings, the same on every machine."""
     return str(uuid.uuid5(_NAMES, "\x1f".join(parts)))
-
-
-def folded(memory: str, ops: Iterable[Op]) -> Shared:
-    """Apply changes of a shared memory in the given order; return the result."""
-    state = Shared(memory)
-    for op in ops:
-        state.take(op)
-    return state
 
 
 def packed(state: Shared) -> bytes:

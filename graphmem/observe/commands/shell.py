@@ -33,10 +33,6 @@ class Command(NamedTuple):
     removed: tuple[str, ...] = ()  # files that it deletes, or moves to another place
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # The most important first: it is the action of a line with several parts.
 _WEIGHT: Final = ("test", "edit", "web", "run", "search", "read", "list")
 

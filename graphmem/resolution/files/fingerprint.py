@@ -100,11 +100,6 @@ class Fingerprints:
             self._calls()
             self._uses()
 
-    def differences(self, other: Fingerprints) -> set[Key]:
-        """Return the keys whose hashes differ between two versions of a file."""
-        keys = self.hashes.keys() | other.hashes.keys()
-        return {key for key in keys if self.hashes.get(key) != other.hashes.get(key)}
-
     def _tops(self) -> None:
         entry = self._entry
         path, facts = entry.path, entry.facts

@@ -16,12 +16,6 @@ from typing import TYPE_CHECKING
 from graphmem.resolution.interfaces.rules_of_calls import CallRules
 from graphmem.resolution.interfaces.rules_of_classes import ClassRules
 from graphmem.resolution.interfaces.rules_of_names import NameRules
-from graphmem.resolution.values.types import (
-    EXT,
-    Package,
-    Type,
-    one,
-)
 
 if TYPE_CHECKING:
     from graphmem.parsing.language import LanguageSpec
@@ -79,8 +73,3 @@ def as_rules(rules: FileRules) -> Rules:
     The cast is safe, because `Resolver` passes only full rules. It is needed, because `FileEntry` must not import the modules that use it.
     """
     return rules  # type: ignore[return-value]
-
-
-def external(package: Package, dotted: str = "") -> Type:
-    """Return the type of a name in a package outside the project."""
-    return one((EXT, package, dotted, None))
