@@ -72,6 +72,8 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
     cheapest = min(frees, key=lambda pair: (-frees[pair] / inside[pair], inside[pair], pair))
     loading: nx.DiGraph = nx.DiGraph()
     loading.add_edges_from(pair for pair in sorted(inside) if not arcs[pair].deferred)
+    imports = files.view.edge_kind == EDGE_KINDS.index(EdgeKind.IMPORTS)
+    is_late = any(arcs[pair].deferred and imports[arcs[pair].rows].any() for pair in inside)  # C# and Java use files without importing them
 
     def cut(pair: Pair) -> CycleCut:
         return CycleCut(*pair, weight=int(inside[pair]), frees=frees[pair], sites=files.evidence(arcs[pair].rows, SHOWN))
@@ -81,7 +83,7 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
         level=cast("CycleLevel", level),
         members=list(group),
         example=[cheapest[0], *back[:-1]],
-        deferred=nx.is_directed_acyclic_graph(loading),
+        deferred=is_late and nx.is_directed_acyclic_graph(loading),
         cheapest=cut(cheapest),
         cuts=[cut(pair) for pair in chosen[:SHOWN]],
         cut_count=len(chosen),

@@ -8,7 +8,9 @@ import typing
 
 import pytest
 
+from graphmem.analysis.semantic.cycles import Arc, cycles
 from graphmem.analysis.semantic.entries import ENTRY_KINDS
+from graphmem.analysis.semantic.files import FileGraph
 from graphmem.analysis.semantic.layering import components, feedback, layers
 from graphmem.analysis.semantic.layout import layered
 from graphmem.answers.vocabulary import EntryKind
@@ -97,6 +99,22 @@ def test_an_import_inside_a_function_does_not_stop_loading_and_is_said(project):
         }
     )
     assert [cycle.deferred for cycle in service.cycles().cycles] == [True]
+
+
+def test_a_cycle_without_imports_is_not_said_to_come_from_imports_in_functions(project):
+    files = {
+        "Shop/Orders/Order.cs": "namespace Shop.Orders { class Order { int Total() { return new Shop.Stock.Item().Left(); } } }",
+        "Shop/Stock/Item.cs": "namespace Shop.Stock { class Item { int Left() { return new Shop.Orders.Order().Total(); } } }",
+    }
+    graph = FileGraph(project(files).parts.projections.graph())
+    ends = zip(graph.src.tolist(), graph.dst.tolist(), strict=True)
+    arcs = {
+        (graph.paths[src], graph.paths[dst]): Arc(graph.rows[graph.ptr[link] : graph.ptr[link + 1]], bool(graph.deferred[link]))
+        for link, (src, dst) in enumerate(ends)
+    }
+    [cycle] = cycles("modules", graph, arcs)
+    assert len(cycle.members) == 2
+    assert not cycle.deferred
 
 
 def test_entry_points_are_found_by_kind(project):
