@@ -126,9 +126,11 @@ def subgraph(
         BadInputError: a bound is out of range.
     """
     if not 0 <= depth <= MAX_SUBGRAPH_DEPTH:
-        raise BadInputError(f"depth is {depth}; use 0 to {MAX_SUBGRAPH_DEPTH} edges", argument="depth", value=depth)
+        raise BadInputError(
+            f"depth, the number of edges from the start symbols, is {depth}; use 0 to {MAX_SUBGRAPH_DEPTH}", argument="depth", value=depth
+        )
     if not 1 <= limit <= MAX_SUBGRAPH_NODES:
-        raise BadInputError(f"limit is {limit}; use a limit of 1 to {MAX_SUBGRAPH_NODES} nodes", argument="limit", value=limit)
+        raise BadInputError(f"limit, the maximum number of nodes, is {limit}; use 1 to {MAX_SUBGRAPH_NODES}", argument="limit", value=limit)
     live = np.ones(view.m, dtype=bool) if kinds is None else kind_mask(kinds)[view.edge_kind]
     order: list[int] = list(dict.fromkeys(seeds))
     seen = np.zeros(view.n, dtype=bool)

@@ -38,4 +38,4 @@ def page(limit: int, offset: int = 0) -> None:
     """
     within("limit", limit, 1, MAX_ROWS)
     if offset < 0:
-        raise BadInputError(f"offset is {offset}; use 0 or more", argument="offset", value=offset)
+        raise BadInputError(f"offset, the number of results to skip, is {offset}; use 0 or more", argument="offset", value=offset)

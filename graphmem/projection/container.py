@@ -102,7 +102,7 @@ def read_container(path: Path, what: str, version: int) -> Container:
     """
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size < len(_MAGIC) + 12:
-            raise DamagedFileError(f"{path.name} is truncated; {_REBUILT}")
+            raise DamagedFileError(f"the cache file {path.name} is truncated; {_REBUILT}")
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     view = memoryview(data)
     start = len(_MAGIC) + 12
@@ -112,7 +112,7 @@ def read_container(path: Path, what: str, version: int) -> Container:
         or start + size > len(view)
         or zlib.crc32(view[start : start + size]) != int.from_bytes(view[16:20], "little")
     ):
-        raise DamagedFileError(f"{path.name} has a damaged header; {_REBUILT}")
+        raise DamagedFileError(f"the cache file {path.name} has a damaged header; {_REBUILT}")
     header = json.loads(bytes(view[start : start + size]))
     if header["what"] != what or header["format"] != version:
         raise OtherFormatError(
@@ -126,14 +126,14 @@ def read_container(path: Path, what: str, version: int) -> Container:
         blob = view[base + entry["at"] : base + entry["at"] + entry["size"]]
         padding, ends = view[ends : base + entry["at"]], base + entry["at"] + entry["size"]
         if len(blob) != entry["size"] or zlib.crc32(blob) != entry["crc"] or any(padding):
-            raise DamagedFileError(f"the section {entry['name']} of {path.name} is damaged; {_REBUILT}")
+            raise DamagedFileError(f"the section {entry['name']} of the cache file {path.name} is damaged; {_REBUILT}")
         if "dtype" in entry:
             plain = _CODEC.decompress(pa.py_buffer(blob), entry["bytes"]) if entry["bytes"] else b""
             sections[entry["name"]] = np.frombuffer(plain, np.dtype(entry["dtype"])).reshape(entry["shape"])
         else:
             sections[entry["name"]] = pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
     if ends != len(view):
-        raise DamagedFileError(f"{path.name} has bytes after its last section; {_REBUILT}")
+        raise DamagedFileError(f"the cache file {path.name} has bytes after its last section; {_REBUILT}")
     return Container(header["generation"], header["meta"], sections)
 
 

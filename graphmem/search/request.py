@@ -241,7 +241,10 @@ def check(request: Request) -> None:
     for name, paths in (("files", request.files), ("within", request.within)):
         if len(paths) > MAX_FILES:
             raise BadInputError(
-                f"{name} has {len(paths):,} paths; give at most {MAX_FILES} paths", argument=name, allowed=MAX_FILES, found=len(paths)
+                f"the list {name} has {len(paths):,} paths; give at most {MAX_FILES} paths",
+                argument=name,
+                allowed=MAX_FILES,
+                found=len(paths),
             )
     if request.as_of is not None and request.as_of.tzinfo is None:
         raise BadInputError(

@@ -214,7 +214,9 @@ class People(PeopleFile):
         """Revoke a token of a person, from the next request on."""
         if not self.change("DELETE FROM credential WHERE kind = ? AND login = ? AND name = ?", TOKEN, login, name):
             raise BadInputError(
-                f"{login[:60]} has no token {name[:60]!r}; use the name of an existing token", argument="name", value=name[:60]
+                f"the person {login[:60]} has no token named {name[:60]!r}; use the name of an existing token",
+                argument="name",
+                value=name[:60],
             )
         self.note(login, "token revoked", "", name)
 

@@ -96,7 +96,8 @@ def check_request(request: object) -> None:
     for name, kind in (("query", str), ("operationName", str), ("id", str), ("variables", dict), ("extensions", dict)):
         if not isinstance(request.get(name), (kind, type(None))):
             raise BadInputError(
-                f"{name} must be {'an object' if kind is dict else 'a string'} or null in the JSON of the request; correct the request",
+                f"the field {name} in the JSON of the request must be "
+                f"{('an object' if kind is dict else 'a string')} or null; correct the request",
                 argument=name,
             )
 

@@ -100,6 +100,9 @@ def no_more_than(allowed: int, argument: str, values: list[str]) -> list[str]:
         raise BadInputError(f"{argument} is an empty list; pass at least one entry", argument=argument)
     if len(values) > allowed:
         raise LimitError(
-            f"{argument} has {len(values)} entries; pass at most {allowed} entries", limit=argument, allowed=allowed, found=len(values)
+            f"the list {argument} has {len(values)} entries; pass at most {allowed} entries",
+            limit=argument,
+            allowed=allowed,
+            found=len(values),
         )
     return values

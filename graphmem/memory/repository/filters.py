@@ -126,6 +126,6 @@ def ordered(rows: list[MemoryRow], sort: str) -> list[MemoryRow]:
         BadInputError: the order is unknown.
     """
     if sort not in SORTS:
-        raise BadInputError(f"sort is {sort!r}; use one of {', '.join(SORTS)}", argument="sort", value=sort)
+        raise BadInputError(f"unknown order {sort!r} of memories; use one of {', '.join(SORTS)}", argument="sort", value=sort)
     key, reverse = SORTS[sort]
     return sorted(sorted(rows, key=lambda row: row.id), key=key, reverse=reverse)

@@ -90,7 +90,8 @@ class SessionLearning:
         if not isinstance(record, SessionRecord):
             if not isinstance(record, Mapping):
                 raise BadInputError(
-                    f"record is of type {type(record).__name__}; pass a session record or its JSON form from `as_json`", argument="record"
+                    f"`record` has the type {type(record).__name__}; pass a session record or its JSON form from `as_json`",
+                    argument="record",
                 )
             name = record["info"].get("id") if isinstance(record.get("info"), Mapping) else None
             record = session_record(redact_all(record, []))  # from outside: not yet checked for secrets
@@ -151,7 +152,7 @@ class SessionLearning:
         if not 1 <= limit <= MAX_SUMMARIES:
             raise BadInputError(f"limit is {limit}; use 1 to {MAX_SUMMARIES} sessions", argument="limit", value=limit)
         if offset < 0:
-            raise BadInputError(f"offset is {offset}; use 0 or more", argument="offset", value=offset)
+            raise BadInputError(f"offset, the number of sessions to skip, is {offset}; use 0 or more", argument="offset", value=offset)
         return [_summary(one) for one in self.ledger().summaries(None, self.book.clock.now(), limit, offset)]
 
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:

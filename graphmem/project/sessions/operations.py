@@ -126,7 +126,7 @@ class Sessions:
             session: the session of each event that does not name its session.
         """
         if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
-            raise BadInputError(f"events is of type {type(events).__name__}; pass a list of session events", argument="events")
+            raise BadInputError(f"`events` has the type {type(events).__name__}; pass a list of session events", argument="events")
         observer = self.observer()
         self.learner.sweep_when_due()
         events = list(events)
@@ -189,7 +189,7 @@ class Sessions:
         if not 1 <= limit <= MAX_PAGE:
             raise BadInputError(f"limit is {limit}; use 1 to {MAX_PAGE} sessions", argument="limit", value=limit)
         if offset < 0:
-            raise BadInputError(f"offset is {offset}; use 0 or more", argument="offset", value=offset)
+            raise BadInputError(f"offset, the number of sessions to skip, is {offset}; use 0 or more", argument="offset", value=offset)
         observer = self.observer()
         rows: list[SessionInfo] = []
         if state != "ended":

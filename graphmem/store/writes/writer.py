@@ -49,7 +49,10 @@ class Writer:
         with self._changed:
             if not self._changed.wait_for(lambda: self._closed or len(self._jobs) < self._capacity, self._busy_timeout_s):
                 raise StoreBusyError(
-                    f"{self._capacity} writes are already waiting; try again in {RETRY_S:g} s", path="", owner=None, retry_after=RETRY_S
+                    f"{self._capacity} writes to the database are already waiting, which is the maximum; try again in {RETRY_S:g} s",
+                    path="",
+                    owner=None,
+                    retry_after=RETRY_S,
                 )
             if self._closed:
                 raise StoreClosedError("the database is closed; open the index again")
