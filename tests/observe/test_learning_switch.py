@@ -83,7 +83,7 @@ def test_pause_typed_to_an_agent_without_the_command_pauses_at_once_and_says_so(
         assert memory.learning().state == "on"
     assert "is paused." in typed(" /PAUSE ")
     assert memory.learning().until == ""
-    assert "was not paused: minutes is 0" in typed("/pause 0")
+    assert "was not paused: minutes, the length of the pause, is 0" in typed("/pause 0")
 
 
 def test_pause_typed_by_somebody_who_may_not_curate_changes_nothing(open_):
