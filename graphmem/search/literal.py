@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from graphmem.projection.text import STOP_WORDS
@@ -18,6 +18,8 @@ MOST: Final = 24  # names and phrases of a query that are used, from its start: 
 _LEAST: Final = 3  # minimum letters of a name
 _LEAST_RUN: Final = 3  # words
 _LONGEST_MESSAGE: Final = 40  # words
+_QUOTES: Final = "\"'`"
+_OF_VALUES: Final = "/\\"  # signs of paths
 _SIGNS: Final = ".,:;!?'\"()`"
 
 
@@ -57,28 +59,50 @@ def messages(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
     """Map each unit to the share of a program's message that the unit has.
 
     A unit is a symbol, or a chunk without a symbol. The message is the query. A program fills values into a message, so the code often has
-    only a part of the message. The share is that of the longest run of consecutive words that the unit has. Words such as "the" are not
-    counted. A run must have at least three words, and at least two words that are counted. If a unit has the whole message, nothing was
-    filled in: units that have only a part of it, such as the beginning of a similar message, are left out.
+    only the parts between the values. The share is that of all runs of consecutive words that the unit has. Words such as "the" are not
+    counted, nor words that look like values: paths, numbers and quoted words. A run must have at least three words, and at least two words
+    that are counted. If a unit has the whole message, units that have only a part of it, such as the beginning of a similar message, are
+    left out.
 
     Args:
         query: the search text.
         found: units with their texts; a unit may have several.
     """
     words = query.split()
-    counts = [word.strip(_SIGNS).casefold() not in STOP_WORDS and any(map(str.isalpha, word)) for word in words]
-    grams = [" ".join(words[at : at + _LEAST_RUN]) for at in range(len(words) - _LEAST_RUN + 1)]
+    counts = [not _is_value(word) and word.strip(_SIGNS).casefold() not in STOP_WORDS and any(map(str.isalpha, word)) for word in words]
     best: dict[str, float] = {}
     for unit, text in found:
-        for at, gram in enumerate(grams):
-            if gram in text:
-                end = at + _LEAST_RUN
-                while end < len(words) and " ".join(words[at : end + 1]) in text:
-                    end += 1
-                if (worth := sum(counts[at:end])) > 1:
-                    best[unit] = max(worth / sum(counts), best.get(unit, 0.0))
+        if worth := sum(_runs(words, counts, text)):
+            best[unit] = max(worth / sum(counts), best.get(unit, 0.0))
     whole = {unit: share for unit, share in best.items() if share == 1.0}
     return whole or best
+
+
+def _runs(words: Sequence[str], counts: Sequence[bool], text: str) -> Iterator[int]:
+    """Yield the number of counted words in each run that a unit has.
+
+    A run is a sequence of words of the message that `text`, the unit's text, has as well. Runs do not overlap, and each is as long as
+    possible. `counts` says which of the words are counted.
+    """
+    at = 0
+    while at + _LEAST_RUN <= len(words):
+        end = at + _LEAST_RUN
+        if " ".join(words[at:end]) not in text:
+            at += 1
+            continue
+        while end < len(words) and " ".join(words[at : end + 1]) in text:
+            end += 1
+        if (worth := sum(counts[at:end])) > 1:
+            yield worth
+        at = end
+
+
+def _is_value(word: str) -> bool:
+    """Whether a word of a message looks like a value that was filled in.
+
+    Such words are paths, words with digits, and words that begin with a quotation mark.
+    """
+    return word[0] in _QUOTES or any(sign in _OF_VALUES or sign.isdigit() for sign in word)
 
 
 def _wanted(query: str) -> list[str]:

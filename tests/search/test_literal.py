@@ -66,6 +66,17 @@ def test_code_with_the_whole_message_leaves_no_place_to_similar_messages():
     assert messages("Please choose a valid name for tag 7", texts) == {"tag": 4 / 5, "link": 3 / 5}
 
 
+def test_code_with_the_parts_around_a_value_has_the_whole_message():
+    texts = [
+        ("prints", 'throw new Error(`The file does not exist at "${id}" which is in the directory of dependencies.`)'),
+        ("ends alike", 'log("a module which is in the directory of dependencies.")'),
+    ]
+    asked = 'The file does not exist at "/app/deps/chunk-3.js" which is in the directory of dependencies.'
+    assert messages(asked, texts) == {"prints": 1.0}
+    code = [("reads", 'f"Cannot read lines {first} to {last} of file {path}"')]
+    assert messages("Cannot read lines 3 to 70 of file a/b.py", code) == {"reads": 2 / 3}  # "of file" is too short for a run
+
+
 def test_a_question_is_not_a_message():
     assert is_message("Stream is closed")
     assert not is_message("when is a stream closed")
