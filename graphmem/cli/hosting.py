@@ -33,8 +33,8 @@ def serve_projects(here: CommandContext) -> None:
     """
     from graphmem.api.app import Mounted, keys_of
     from graphmem.api.projects.entrance import entrance
-    from graphmem.api.projects.hosted import PeopleRights
     from graphmem.api.projects.hub import HubApp
+    from graphmem.api.projects.rights import PeopleRights
     from graphmem.api.requests.context import OnBranch
     from graphmem.api.serve import Tls
     from graphmem.client.remote import RemoteGraphMem

@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from graphmem.api.projects.forwarding import HOST_HEADER, forward, passed_on
-from graphmem.api.projects.hosted import HubService, PeopleRights
+from graphmem.api.projects.hub_service import HubService
+from graphmem.api.projects.rights import PeopleRights
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import OwnerUnreachableError
 from graphmem.location import DATABASE

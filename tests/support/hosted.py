@@ -10,8 +10,8 @@ from pathlib import Path
 
 from graphmem.api.app import ServerOptions, keys_of
 from graphmem.api.projects.entrance import entrance
-from graphmem.api.projects.hosted import PeopleRights
 from graphmem.api.projects.hub import HubApp
+from graphmem.api.projects.rights import PeopleRights
 from graphmem.api.serve import Server
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.mcp_server.mount import McpApp

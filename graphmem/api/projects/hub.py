@@ -22,7 +22,9 @@ from graphmem.api.http.security import refuse
 from graphmem.api.projects.entrance import PATHS as ENTRANCE
 from graphmem.api.projects.entrance import credential_of
 from graphmem.api.projects.forwarding import PEER_HEADER, forward, passed_on, without_own
-from graphmem.api.projects.hosted import HostedBranch, HostedProject, HubService, Remote, Rights
+from graphmem.api.projects.hosted import HostedBranch, HostedProject
+from graphmem.api.projects.hub_service import HubService, Remote
+from graphmem.api.projects.rights import Rights
 from graphmem.api.routes.explorer import ASSETS_PATH
 from graphmem.api.routes.page import ASSETS_PATH as QUERY_ASSETS_PATH
 from graphmem.api.routes.pushes import BRANCH, SCOPE, routes
