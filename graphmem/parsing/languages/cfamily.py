@@ -68,8 +68,21 @@ _BETWEEN: Final = re.compile(
 )
 """`void CONVENTION f(…)`: a macro between the type and the name of a function."""
 
-_ALONE: Final = re.compile(rb"^[ \t]*(?P<macro>" + _MACRO + rb")[ \t]*(?://[^\n]*)?$", re.MULTILINE)
-"""`BEGIN_NAMESPACE`: a macro alone on its line."""
+_RESULT: Final = re.compile(
+    rb"^[ \t]*(?:template\s*<[^;{}()\n]*>\s*)?(?P<macro>" + _MACRO + rb"[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*?,[ \t]*"
+    rb"\((?P<type>[^()\n]+)\)[ \t]*\))(?=\s+(?:operator\b|[A-Za-z_]\w*[ \t]*\())",
+    re.MULTILINE,
+)
+"""`ENABLED((is_number<T>), (A&)) operator[](T n)`: a macro whose last argument in brackets is the type of the result."""
+
+_LINE: Final = _MACRO + rb"(?:[ \t]*" + _ARGUMENTS + rb")?[ \t]*"
+_ALONE: Final = re.compile(
+    rb"^[ \t]*(?P<macro>" + _MACRO + rb"(?:[ \t]*" + _ARGUMENTS + rb"(?=\s*(?:" + _LINE + rb"\n\s*)*#))?)[ \t]*(?://[^\n]*)?$", re.MULTILINE
+)
+"""`BEGIN_NAMESPACE`: a macro alone on its line, or `WARNINGS_OFF(padded)` before a line such as `#endif`."""
+
+_NO_CODE: Final = re.compile(rb"\s*(?:#.*|" + _LINE + rb")?")
+"""A line of the preprocessor, or a macro alone on its line."""
 
 _IN_CLASS: Final = re.compile(
     rb"^[ \t]*(?P<macro>" + _MACRO + rb"[ \t]*" + _ARGUMENTS + rb")[ \t]*(?=\s*(?:\}\s*;|(?:public|protected|private)\s*:))", re.MULTILINE
@@ -146,14 +159,23 @@ def _value(match: re.Match[bytes]) -> bytes:
     return match[0][:first] + (b" " * at + name).ljust(len(match["type"]))
 
 
+def _blank_around_type(match: re.Match[bytes]) -> bytes:
+    """Replace all of a macro by blanks except the type in its last argument."""
+    start, first, last = match.start(), match.start("type"), match.end("type")
+    begin = match.start("macro")
+    return match[0][: begin - start] + b" " * (first - begin) + match["type"] + b" " * (match.end() - last)
+
+
 def _blank_alone(match: re.Match[bytes]) -> bytes:
     """Replace a macro alone on its line by blanks if it is between statements.
 
-    `match` is the line, such as `BEGIN_NAMESPACE`. The code before the line must end with `;`, `}` or `:`, or be empty. Otherwise the line
-    is returned unchanged.
+    `match` is the line, such as `BEGIN_NAMESPACE`. The code before the line must end with `;`, `}` or `:`, or be empty. Lines of the
+    preprocessor and other macros do not count as code. Otherwise the line is returned unchanged.
     """
-    before = COMMENT.sub(b"", match.string[max(0, match.start() - 2000) : match.start()]).rstrip()
-    return _blank(match) if not before or before[-1:] in b";}:" else match[0]
+    lines = COMMENT.sub(b"", match.string[max(0, match.start() - 2000) : match.start()]).split(b"\n")
+    while lines and _NO_CODE.fullmatch(lines[-1]):
+        lines.pop()
+    return _blank(match) if not lines or lines[-1].rstrip()[-1:] in b";}:" else match[0]
 
 
 def _result_type(node: Node) -> Node | None:
@@ -330,7 +352,8 @@ class CFamilyHelper(Helper):
         `#if` divides a statement, only the first branch of the `#if` stays. The result is used only if the first parse had errors. All
         other code keeps its position.
         """
-        found = _AFTER.sub(_blank_after, _IN_CLASS.sub(_blank_alone, _ALONE.sub(_blank_alone, self.prepared(source))))
+        found = _RESULT.sub(_blank_around_type, self.prepared(source))
+        found = _AFTER.sub(_blank_after, _IN_CLASS.sub(_blank_alone, _ALONE.sub(_blank_alone, found)))
         found = _BRACKETED.sub(_bare, _BETWEEN.sub(_blank, _BEFORE.sub(_blank, found)))
         return whole(_TYPE_ARGUMENT.sub(_value, found))
 
