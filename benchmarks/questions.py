@@ -1,12 +1,12 @@
 """Questions about code in natural language: recall and MRR of files and functions.
 
-    python -m benchmarks questions WORK --mirrors DIR [--sets own,cosqa] [--half learn|check] [--ways REGEX] [--prepare] [--whole]
+    python -m benchmarks questions WORK --mirrors DIR [--sets own,cosqa] [--half learn|check|third] [--ways REGEX] [--prepare] [--whole]
     python -m benchmarks questions --agreement
 
 WORK keeps trees, indexes and vectors, so that a second run is fast. DIR has `<owner>+<name>/repo` bare git directories. There are two sets:
 
-* own: the questions of `benchmarks/question_set/*.json` about sixteen repositories; the README beside them has the rules. Choices are
-  learnt on eight repositories and checked on the other eight.
+* own: the questions of `benchmarks/question_set/*.json` about nineteen repositories; the README beside them has the rules. Choices are
+  learnt on eight repositories and checked on eight others. The last three, the third group, are unseen trees.
 * cosqa: the development split of CoSQA (500 web queries; Huang et al., ACL 2021), read from a clone of Jun-jie-Huang/CoCLR in DIR. Each of
   2,000 functions is one file: all answers, and others drawn with a fixed seed. A neural matcher picked its pairs, which favours vectors.
 
@@ -45,6 +45,7 @@ HERE = Path(__file__).parent / "question_set"
 JUDGED = HERE.parent / "question_judgements.json"
 CODE = frozenset({"code"})
 DEPTH = 50
+THIRD = "third"  # group of repositories on which nothing was learnt
 TRIES = 5
 POOL = 2_000  # functions of CoSQA, with the answers of 500 queries
 COSQA = ("Jun-jie-Huang+CoCLR", "14ebcacf9e9bc3e7109102632bc63047876f27d2")
@@ -58,7 +59,7 @@ Hits = list[tuple[str, str]]  # (path, path::qualname or "")
 class Case(NamedTuple):
     """A question and its answers."""
 
-    set: str  # cosqa, or the half of the repositories: learn | check
+    set: str  # cosqa, or the group of the repositories: learn | check | third
     group: str  # repository
     kind: str
     query: str
@@ -140,8 +141,10 @@ def shown(found: Sequence[Any]) -> Hits:
 
 
 def agreement() -> dict[str, float]:
-    """Compare the two readings of each candidate answer."""
-    questions = [one for group in json.loads(JUDGED.read_text(encoding="utf-8")).values() for one in group.values()]
+    """Compare the two readings of candidate answers about the two halves."""
+    judged = json.loads(JUDGED.read_text(encoding="utf-8"))
+    halves = {path.stem: json.loads(path.read_text(encoding="utf-8"))["half"] for path in HERE.glob("*.json")}
+    questions = [one for name, group in judged.items() if halves[name] != THIRD for one in group.values()]
     both, first, second, neither = (sum(len(one[name]) for one in questions) for name in ("both", "first", "second", "neither"))
     total = both + first + second + neither
     same = (both + neither) / total
@@ -312,7 +315,7 @@ def main() -> int:
     options.add_argument("--agreement", action="store_true", help="only compare the two readings of the answers")
     options.add_argument("--sets", default="own,cosqa")
     options.add_argument("--only", default="", help="repositories, by the names of their files, with commas between")
-    options.add_argument("--half", choices=("learn", "check"), help="only this half of the own set")
+    options.add_argument("--half", choices=("learn", "check", "third"), help="only this half, or the third group, of the own set")
     options.add_argument("--ways", default="^$", help="regular expression: names of further ways")
     options.add_argument("--kinds", action="store_true", help="a table for each kind of question as well")
     options.add_argument("--prepare", action="store_true", help="only make indexes and vectors")
