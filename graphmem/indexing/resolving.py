@@ -202,7 +202,7 @@ class _Run:
     def _receive(self) -> None:
         """Read the messages of all children until each has ended."""
         total, done = len(self._job.files), 0
-        with closing(system.Pipes()) as unread:
+        with closing(system.Pipes[int]()) as unread:
             for number, output in enumerate(self._outputs):
                 unread.add(output, number)
             while unread:

@@ -194,7 +194,7 @@ class _Pool:
         self.ask = ask
         self.waiting: deque[FoundFile] = deque(files)
         self.wanted = min(workers, -(-len(files) // BATCH))
-        self.pipes = system.Pipes()
+        self.pipes = system.Pipes[_Worker]()
         self.living: list[_Worker] = []
 
     def results(self) -> Iterator[ParsedFile]:

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Literal
+from typing import IO, TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
     from ctypes import CDLL
@@ -41,6 +41,8 @@ KILLED: Final = -9
 """Exit code of a process that the system ended with SIGKILL; never of one on Windows."""
 FAULTS: Final = frozenset(getattr(signal, name) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if hasattr(signal, name))
 """Signals that end a program with a defect."""
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 _LOCK_AT: Final = 1 << 30  # where Windows locks bytes: behind the content, because it also forbids others to read them
 _READERS: Final = 64  # bytes there: a shared lock takes one, an exclusive lock all
@@ -424,14 +426,14 @@ def wait_for_signal() -> None:
         signal.pause()
 
 
-class Pipes:
+class Pipes(Generic[_Key]):
     """Waits for any of several pipes that can be read.
 
     A pipe can be read if it has data or has ended.
     """
 
     def __init__(self) -> None:
-        self._keys: dict[IO[bytes], Hashable] = {}
+        self._keys: dict[IO[bytes], _Key] = {}
         if sys.platform != "win32":
             import selectors
 
@@ -440,7 +442,7 @@ class Pipes:
     def __bool__(self) -> bool:
         return bool(self._keys)
 
-    def add(self, pipe: IO[bytes], key: Hashable) -> None:
+    def add(self, pipe: IO[bytes], key: _Key) -> None:
         """Watch a further pipe; `ready` returns `key` when the pipe has data."""
         self._keys[pipe] = key
         if sys.platform != "win32":
@@ -452,7 +454,7 @@ class Pipes:
         if sys.platform != "win32":
             self._selector.unregister(pipe)
 
-    def ready(self, wait_s: float) -> list[Any]:
+    def ready(self, wait_s: float) -> list[_Key]:
         """Return the keys of pipes that have data or have ended.
 
         If no pipe has data or has ended, wait for up to `wait_s` seconds.
