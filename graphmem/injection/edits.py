@@ -24,7 +24,6 @@ MAX_DEPENDENTS: Final = 300  # characters of listed dependents, so that a trap b
 MAX_COMMAND: Final = 160  # characters of a command that runs single tests
 MOVES_SHARE: Final = 0.3  # least share of the small changes of the edited file that touched another file as well
 LIKELY_CHANCE: Final = 0.5  # least chance that another file changes, too, for a reminder at the stop
-EXPECTED: Final = 3  # likeliest files of the task, of which an agent is reminded of the first that it did not open
 UNTESTED: Final = 2  # files of tests that an agent is reminded of
 AT_STOP: Final = 5  # files that an agent is reminded of in all
 REMOVED: Final = " (removed)"  # after the path of a file that is deleted or moved, in `Consequences.targets`
@@ -97,7 +96,6 @@ class _Session:
     likely: dict[str, float] = field(default_factory=dict)  # files that change with edited ones more likely than not
     tests: dict[TestCase, None] = field(default_factory=dict)
     named: dict[str, None] = field(default_factory=dict)  # test files named after edited files
-    places: tuple[str, ...] = ()  # files that the task most likely concerns, likeliest first
     users: dict[str, set[str]] = field(default_factory=dict)  # context window -> files of dependents that it was shown
     left: frozenset[str] = frozenset()  # unopened files of `waiting` after the last edit
     late: list[tuple[str, Consequences]] = field(default_factory=list)  # (context window, advice that missed its deadline)
@@ -175,14 +173,6 @@ class EditBook:
             state.late.remove(late)
         return self.unseen(session, late[1], window)
 
-    def expect(self, session: str, paths: Sequence[str]) -> None:
-        """Record the files that the task of a session probably concerns.
-
-        `at_stop` reminds the agent of such files that it did not open.
-        """
-        with self._lock:
-            self._sessions.use(session).places = tuple(paths)
-
     def touch(self, session: str, paths: Iterable[str], *, edited: bool) -> None:
         """Record that a session read or edited files."""
         with self._lock:
@@ -218,7 +208,7 @@ class EditBook:
     def at_stop(self, session: str) -> str:
         """Return a reminder of forgotten files when an agent stops; "" for none.
 
-        A session gets the reminder once. A forgotten file was not opened, although the edits or the task concern it. For example, it uses a
+        A session gets the reminder once. A forgotten file was not opened, although the edits concern it. For example, it uses a
         changed signature, or changes together with an edited file more likely than not. Tests that did not run are named, too. About
         `AT_STOP` files are named, the likeliest first. Further users of a changed signature, and further files that change with edited
         ones, are only counted.
@@ -235,21 +225,10 @@ class EditBook:
             is_tested = state.tested or not state.touched.isdisjoint(files)
             room = max(0, AT_STOP - len(left))
             named = {*left, *moves[:room]}
-
-            def unnamed(paths: Iterable[str], most: int) -> list[str]:
-                """Return the first paths that were neither opened nor named yet.
-
-                At most `most` paths are returned. They are recorded as named.
-                """
-                fresh = [path for path in paths if path not in state.touched and path not in named]
-                fresh = fresh[: max(0, min(most, AT_STOP - len(named)))]
-                named.update(fresh)
-                return fresh
-
-            own = unnamed(state.named, UNTESTED) if state.edited and not state.tested else []
-            places = unnamed(state.places[:EXPECTED], 1) if state.edited else []
-            tests = unnamed(files, UNTESTED) if state.edited and not is_tested and not own else []
-            if not left and not moves[:room] and not places and not own and not tests:
+            own = [path for path in state.named if state.edited and not state.tested and path not in state.touched | named]
+            own = own[: max(0, min(UNTESTED, AT_STOP - len(named)))]
+            is_untested = bool(files) and state.edited and not is_tested
+            if not left and not moves[:room] and not own and not is_untested:
                 return ""
             said = []
             if left:
@@ -260,15 +239,11 @@ class EditBook:
             if moves[:room]:
                 along = ", ".join(map(plain_path, moves[:room])) + _more(len(moves), room)
                 said.append(f"Not opened, though they often change with files that you edited: {along}.")
-            if places:
-                said.append(f"Not opened, though your task most likely concerns them: {_named(map(plain_path, places))}.")
             if own:
                 said.append(f"Not opened, though they are named after files that you edited: {_named(map(plain_path, own))}.")
-            if tests:
-                said.append(f"You opened none of the tests that reach what you edited: {_named(map(plain_path, tests))}.")
             to_run = [*(TestCase(path, "", 0, is_method=False) for path in state.named if path not in files), *state.tests]
             if not state.tested and (state.tests or self.command(to_run)):
-                said.append(f"Tests to run: {named_tests(to_run, self.command)}.")
+                said.append(f"No test ran after your last edit. Tests to run: {named_tests(to_run, self.command)}.")
             state.reminder = " ".join([*said, "Check them, or say why they need no change, then finish."])
             return state.reminder
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 MAX_PLACES: Final = 8  # files that a first message concerns
 MAX_LESSONS: Final = 1  # unconfirmed lessons of commits that are shown about a file that a tool used
-EXPECTED_SHARE: Final = 0.6  # least score, as a share of the best one's, of a place that an agent is reminded of when it stops
 MAX_TRAPS: Final = 20  # traps for one call of a tool, before packing
 
 
@@ -118,8 +117,6 @@ class Points:
             ]
             if places:
                 items.append(of_places(places))
-                if ask.session and not ask.window:
-                    self._edits.expect(ask.session, [one.path for one in places if one.score >= EXPECTED_SHARE * places[0].score])
         to_read, missed = self._planner.to_read_first(ask.files, until)
         items += to_read
         if not ask.window:

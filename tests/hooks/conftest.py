@@ -35,6 +35,8 @@ def payload():
 def root(tmp_path_factory):
     made = tmp_path_factory.mktemp("hooks") / "project"
     shutil.copytree(Path(starlette.__file__).parent, made / "starlette", ignore=shutil.ignore_patterns("__pycache__"))
+    (made / "tests").mkdir()
+    (made / "tests" / "test_background.py").write_text("def test_nothing_yet():\n    assert True\n")
     return made
 
 

@@ -250,7 +250,7 @@ def test_an_agent_that_stops_too_early_reads_what_it_forgot(ran, service):
         pytest.skip(f"no hook makes {ran.name} go on")
     if group_of(ran.session, service.project().name) != FULL:
         pytest.skip("none of the sessions was of the group that is told everything")
-    assert "Not opened, though your task most likely concerns them" in ran.requests[-1]
+    assert "named after files that you edited: tests/test_background.py" in ran.requests[-1]
 
 
 def test_what_was_shown_is_not_shown_again(ran):

@@ -236,7 +236,7 @@ def test_an_agent_that_neither_ran_nor_opened_a_test_of_its_edit_is_told_once(ho
     if action == "Bash":
         hook(session, "PostToolUse", "Bash", tool_input={"command": "pytest tests"}, tool_response={"stdout": "1 passed"})
     said = hook(session, "Stop", last_assistant_message="Done.")
-    assert ("You opened none of the tests that reach what you edited: tests/test_till.py" in said) == is_held
+    assert ("No test ran after your last edit. Tests to run:" in said) == is_held
     assert hook(session, "Stop", last_assistant_message="Done.") == ""
 
 
@@ -261,7 +261,7 @@ def test_whoever_opened_the_tests_of_a_file_is_not_asked_for_them(hook, named, r
     assert hook(session, "Stop", last_assistant_message="Done.") == ""
 
 
-def test_the_first_message_names_code_that_the_task_concerns_and_the_stop_what_was_not_opened(hook, named, root):
+def test_the_first_message_names_code_that_the_task_concerns_and_the_stop_no_guess(hook, named, root):
     session = named()
     hook(session, "SessionStart", source="startup")
     said = hook(session, "UserPromptSubmit", prompt="The checkout of an empty cart must not fail")
@@ -270,9 +270,7 @@ def test_the_first_message_names_code_that_the_task_concerns_and_the_stop_what_w
     assert hook(session, "Stop", last_assistant_message="What do you mean?") == "", "an agent that edited nothing forgot nothing"
     given = edit(root, LOOSE, "    return 1\n", "    return 2\n")
     hook(session, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
-    left = hook(session, "Stop", last_assistant_message="Done.")
-    assert "your task most likely concerns" in left
-    assert CART in left
+    assert hook(session, "Stop", last_assistant_message="Done.") == "", "most of such files need no change"
 
 
 def test_a_message_about_nothing_in_the_code_names_no_code(hook, named, root):
@@ -441,17 +439,14 @@ def test_a_file_is_named_once_at_the_stop():
     from graphmem.injection.edits import EditBook
 
     book = EditBook()
-    book.expect("s", ["tests/test_a.py", "b.py"])
     book.touch("s", ["a.py"], edited=True)
     book.tell("s", Consequences(("a.py",), named=("tests/test_a.py",)))
     said = book.at_stop("s")
     assert said.count("tests/test_a.py") == 1
-    assert "b.py" in said
 
 
 def test_at_the_stop_few_files_are_named_and_the_likeliest_of_each_kind():
     book = edits.EditBook()
-    book.expect("s", ["task_1.py", "task_2.py", "task_3.py"])
     book.touch("s", ["a.py"], edited=True)
     users = tuple(edits.Dependent(f"user_{n}.py", 3, "use", "") for n in range(2))
     moves = (("seldom.py", 0.3), ("often.py", 0.9), ("half.py", 0.5))
@@ -706,15 +701,6 @@ def test_the_stop_names_files_that_more_likely_than_not_change_with_the_edit(hoo
     hook(last, "PreToolUse", "Edit", tool_input=given)
     hook(last, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
     assert "often change" not in hook(last, "Stop", last_assistant_message="Done."), "two of three may be chance"
-
-
-def test_the_stop_names_the_likeliest_unopened_file_of_the_task_and_no_further_guess():
-    book = edits.EditBook()
-    book.expect("s", ["opened.py", "likely.py", "guess.py"])
-    book.touch("s", ["opened.py"], edited=True)
-    said = book.at_stop("s")
-    assert "likely.py" in said
-    assert "guess.py" not in said
 
 
 MEMBERS = "shop/members.py"

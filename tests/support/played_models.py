@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 READ = "starlette/background.py"
-EDIT = ("class BackgroundTask:", "class BackgroundTask:  # once")
+EDIT = ("class BackgroundTask:", "class BackgroundTask(object):")
 TASK = f"Say in one sentence what {READ} is for."  # of a subagent
 LAST_WORDS = "The stream is read once. Done."
 PATCH = f"*** Begin Patch\n*** Update File: {READ}\n@@\n-{EDIT[0]}\n+{EDIT[1]}\n*** End Patch\n"
