@@ -10,6 +10,9 @@ target, and the chance that a test outside the answer does. Reliability tables u
 each project is left out in turn, and the answers are pooled. The fit uses text alone, so give it indexes without recorded runs.
 --docs writes the tables between the markers of that page.
 
+--fit-only FEATURE learns one weight of the chance of a miss and keeps all others. `hooked_share` is learnt so, on projects of a web
+framework, because the other projects have few functions that library classes call. Repeat it after --fit.
+
 --runs has indexes with a recorded run, named like their subjects. They give the chance of a miss after a run:
 (misses + 1) / (exact answers + 2), after Laplace.
 
@@ -67,6 +70,7 @@ def main() -> int:
     options.add_argument("--index", type=Path, help="folder with an index of each subject, by name")
     options.add_argument("--only", default="", help="names of subjects, with commas between")
     options.add_argument("--fit", action="store_true", help="learn the chances and write them")
+    options.add_argument("--fit-only", metavar="FEATURE", help="fit one weight of the chance of a miss, and keep all others")
     options.add_argument("--runs", type=Path, help="folder with indexes that have a recorded run, by name of the subject")
     options.add_argument("--docs", type=Path, help="page whose tables are rewritten")
     arguments = options.parse_args()
@@ -99,6 +103,8 @@ def main() -> int:
             fitted[kind] = {"intercept": found[0], "weights": dict(zip(features, found[1:], strict=True))}
         stored = {"made_by": "python -m benchmarks completeness --fit", "on": names, **fitted, "after_a_run": after}
         STORED.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    if arguments.fit_only:
+        result["left_out"]["miss"] = fit_only(arguments.fit_only, subjects)
     for group, tables in result.items():
         for kind, table in tables.items() if group in ("stated", "left_out") else ():
             print(f"\n{kind}, {group.replace('_', ' ')}; mean error {table['mean_error']}")
@@ -212,6 +218,35 @@ def fit(data: Sequence[Rows]) -> list[float]:
     slopes = minimize(loss, np.zeros(columns.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 500}).x
     weights = slopes[1:] / spread
     return [round(float(one), 5) for one in (slopes[0] - weights @ mean, *weights)]
+
+
+def fit_only(feature: str, subjects: Sequence[Subject]) -> dict[str, Any]:
+    """Fit and store one weight of the chance of a miss; keep all others.
+
+    Every project has the same weight. Returns the reliability on projects that were left out of the fit.
+    """
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    names = chances.MISS_FEATURES
+    stored["miss"]["weights"][feature] = 0.0
+    kept = [stored["miss"]["intercept"], *(stored["miss"]["weights"][one] for one in names)]
+    data = [one.misses for one in subjects]
+    bases = [one.features @ np.array(kept[1:]) + kept[0] for one in data]
+    columns = [one.features[:, names.index(feature)] for one in data]
+
+    def weight(without: int) -> float:
+        used = [i for i in range(len(data)) if i != without]
+
+        def loss(slope: Array) -> float:
+            lines = [bases[i] + float(slope[0]) * columns[i] for i in used]
+            return sum(float(np.mean(np.logaddexp(0, line) - data[i].true * line)) for i, line in zip(used, lines, strict=True))
+
+        return float(minimize(loss, np.zeros(1), method="L-BFGS-B").x[0])
+
+    stated = [1 / (1 + np.exp(-(bases[i] + weight(i) * columns[i]))) for i in range(len(data))]
+    stored["miss"]["weights"][feature] = round(weight(-1), 5)
+    stored["alone"] = {feature: [one.name for one in subjects]}
+    STORED.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    return reliability(np.concatenate(stated), np.concatenate([one.true for one in data]))
 
 
 def _chances(found: Sequence[float], features: Array) -> Array:

@@ -20,7 +20,7 @@ from graphmem.analysis.walk import FloatArray, IntArray, reverse
 from graphmem.analysis.walk import reached as nodes_reached
 from graphmem.analysis.words_of_names import name_features
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import CLASS_CODES, FILE, SYMBOL
+from graphmem.projection.arrays import CLASS_CODES, FILE, FUNCTION_CODES, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 FULL_DEPTH: Final = 50  # most steps of a path to a test
 STORED: Final = "chances.json"
 TEST_FEATURES: Final = ("confidence", "depth", "share", "count", "named", "class_named", "file_named")
-MISS_FEATURES: Final = ("none_named", "dependents", "direct", "class_gap", "file_gap", "unresolved_share", "special_name")
+MISS_FEATURES: Final = ("none_named", "dependents", "direct", "class_gap", "file_gap", "unresolved_share", "special_name", "hooked_share")
 MOST_NEAR: Final = 64  # per graph; each takes 8 bytes for each test that is near
 _NEAR: WeakKeyDictionary[GraphView, dict[tuple[int, float, tuple[int, ...]], tuple[FloatArray, IntArray]]] = WeakKeyDictionary()
+_HOOKED: WeakKeyDictionary[GraphView, float] = WeakKeyDictionary()
 _SUREST: Final = 0.97  # highest chance of a path found from text alone
 _LEAST: Final = 0.01
 
@@ -126,6 +127,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
             _gap(view, values, floor, neighbours, cases),
             _unresolved_share(view, paths),
             sum(name.startswith("__") and name.endswith("__") for name in names) / len(names),
+            _hooked_share(view),
         ],
         dtype=np.float32,
     )
@@ -171,6 +173,22 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
     sites = int(view.arrays.paths.call_sites[numbers].sum()) if numbers else 0
     unknown = int(view.unresolved_in[numbers].sum()) if numbers else 0
     return min(1.0, unknown / sites) if sites else 0.0
+
+
+def _hooked_share(view: GraphView) -> float:
+    """Return the share of a project's functions that library classes call.
+
+    An example is `clean_email` of a form of Django. In such a project, a framework also makes calls of which no edge is known. Functions in
+    the code of tests do not count.
+    """
+    found = _HOOKED.get(view)
+    if found is None:
+        counted = np.isin(view.kind, FUNCTION_CODES) & ~view.is_test
+        is_hook = np.array([rule == "hook" for rule in view.rules], dtype=bool)
+        called = np.zeros(view.n, dtype=bool)
+        called[view.dst[is_hook[view.edge_rule]]] = True
+        found = _HOOKED[view] = int(np.count_nonzero(called & counted)) / max(1, int(np.count_nonzero(counted)))
+    return found
 
 
 def after_a_run() -> float:

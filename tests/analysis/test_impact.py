@@ -261,6 +261,15 @@ def test_text_alone_is_never_exact_and_states_the_chance_of_a_miss(graph):
     assert ask(graph.view(), "a.py:used", direction="dependencies").miss_chance is None
 
 
+def test_the_chance_of_a_miss_is_higher_in_a_project_whose_functions_a_framework_calls(graph):
+    graph.edge("test_a.py:test_used", "a.py:used", 0.95)
+    graph.symbol("test_a.py", "test_used", **TEST)
+    without = ask(graph.view(), "a.py:used").miss_chance
+    graph.symbol("forms.py", "Form", kind="class")
+    graph.edge("forms.py:Form", "forms.py:Form.clean", 0.95, rule="hook")
+    assert ask(graph.view(), "a.py:used").miss_chance > without + 0.2
+
+
 @pytest.fixture
 def judged(graph):
     """A function, a test that ran it, and a test that did not though its text leads there."""
