@@ -151,12 +151,7 @@ class ImpactQuestions:
             BadInputError: both or neither of `diff` and `base` are given, or `diff` is invalid or does not fit the working tree.
             GitError: git is not installed, or the revision is unknown.
         """
-        if diff is not None and base is not None:
-            raise BadInputError("`diff` and `base` cannot be combined; give only one of them", argument="diff")
-        if diff is None and base is None:
-            raise BadInputError(
-                "the change to examine is missing; give a unified diff as `diff`, or a git revision as `base`", argument="diff"
-            )
+        _expect_one_change(diff, base)
         question = Question("dependents", max_depth, min_confidence, IMPACT_KINDS, limit)
         view = self.graph.view()
         root = self.graph.root()
@@ -319,3 +314,11 @@ def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> Sy
         is_test=change.is_test or "test" in one.modifiers,
         entry_point="test" if change.is_test else "",
     )
+
+
+def _expect_one_change(diff: str | None, base: str | None) -> None:
+    """Raise an error unless exactly one of `diff` and `base` is given."""
+    if diff is not None and base is not None:
+        raise BadInputError("`diff` and `base` cannot be combined; give only one of them", argument="diff")
+    if diff is None and base is None:
+        raise BadInputError("the change to examine is missing; give a unified diff as `diff`, or a git revision as `base`", argument="diff")
