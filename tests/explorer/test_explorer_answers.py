@@ -389,8 +389,8 @@ def test_a_newcomer_reads_warnings_and_decisions_before_other_memories_and_the_p
     root.mkdir()
     (root / "README.md").write_text("# Shop\n\nShop sells books by mail, and keeps carts for a day.\n", encoding="utf-8")
     (root / "pyproject.toml").write_text('[project]\nname = "shop"\ndescription = "Sells books"\n', encoding="utf-8")
-    (root / "examples").mkdir()
-    (root / "examples" / "package.json").write_text('{"name": "example", "scripts": {"dev": "shop dev"}}\n', encoding="utf-8")
+    (root / "web").mkdir()
+    (root / "web" / "package.json").write_text('{"name": "shop-web", "scripts": {"dev": "shop dev"}}\n', encoding="utf-8")
     (root / "cart.py").write_text("def total():\n    return 1\n", encoding="utf-8")
     with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
@@ -405,7 +405,7 @@ def test_a_newcomer_reads_warnings_and_decisions_before_other_memories_and_the_p
         assert [one.seeded for one in known] == sorted(one.seeded for one in known)
         assert known[2].type == "fact"
         assert known[-1].seeded
-        example = next(one for one in known if one.seeded and one.files == ["examples/package.json"])
+        part = next(one for one in known if one.seeded and one.files == ["web/package.json"])
         with serve(memory) as address:
             visit(address + "/explore/onboarding", "document.querySelectorAll('main .card').length === 4")
             cards = tab.value("[...document.querySelectorAll('main .card')].map((one) => one.innerText)")
@@ -413,7 +413,7 @@ def test_a_newcomer_reads_warnings_and_decisions_before_other_memories_and_the_p
             assert known[-1].title not in cards[0]
             assert next(one.title for one in known if one.files == ["pyproject.toml"]) in cards[3]
             assert cards[3].index("About this project") < cards[3].index("pyproject.toml")
-            assert cards[3].index("pyproject.toml") < cards[3].index(example.title), "the project before its examples"
+            assert cards[3].index("pyproject.toml") < cards[3].index(part.title), "the project before its parts"
 
 
 def test_what_is_found_says_its_kind_in_words_and_shows_it(tab, page, visit):
