@@ -102,7 +102,7 @@ class HistoryLog:
             source: source of the removed changes.
             gone: keys of the changes to remove; None removes all changes of the source.
             changes: the changes to add, read during the transaction, `_CHUNK` at a time.
-            meta: values to store with the log in the same transaction, by name; see `HistoryLog.meta`.
+            meta: values to store with the log in the same transaction, by name; see `HistoryLog.meta`. They are read after `changes`.
         """
         with self._writing() as db:
             removed = 0

@@ -22,6 +22,7 @@ from graphmem.model import IndexProgress
 
 READING: Final = "1"  # version of the conversion from commits to changes; another version reads all commits again
 LACKS: Final = "contents of old files are missing here (`git fsck` names them): renames are followed only where the content stayed the same"
+_UNTAKEN: Final = "lessons"  # stored with the log: hashes of commits whose lessons were not taken yet, oldest first
 STEP: Final = 500  # commits between two reports of progress
 
 
@@ -30,7 +31,7 @@ class Reading(NamedTuple):
 
     commits: int  # new ones
     gone: bool  # whether some were removed
-    lessons: list[git_log.Commit]  # new commits that may hold a lesson, oldest first
+    lessons: list[git_log.Commit]  # commits that may hold a lesson and were not taken yet, see `take_lessons`; oldest first
     notes: list[str]  # missing data, and why
 
 
@@ -119,7 +120,7 @@ class _Reader(NamedTuple):
         before, way = known.get("git_head", ""), self.way(missing)
         if before == here.head and known.get("git_way") == way:
             _keep(log, notes)
-            return Reading(0, False, [], notes)
+            return Reading(0, False, self.untaken(known, ()), notes)
         salt = known.get("salt") or os.urandom(16).hex()
         if known.get("git_way") == way and git_log.is_there(root, before):
             gone: list[str] | None = list(git_log.only_in(root, before, here.head))
@@ -128,7 +129,8 @@ class _Reader(NamedTuple):
             gone = None if before else []
             revisions = [here.head]
         total = git_log.count(root, revisions)
-        lessons: list[git_log.Commit] = []
+        meta = {"git_head": here.head, "git_way": way, "salt": salt, "notes": json.dumps(notes)}
+        lessons = [] if gone is None else self.untaken(known, gone)
         now = time.time()
 
         def changes() -> Iterator[Change]:
@@ -141,12 +143,41 @@ class _Reader(NamedTuple):
                     del lessons[: -self.most_lessons]
                 if commit.touched or commit.deleted:
                     yield _change(commit, salt, now)
+            meta[_UNTAKEN] = " ".join(one.sha for one in lessons)
 
         self.on_progress(IndexProgress("history", 0, total, ""))
-        meta = {"git_head": here.head, "git_way": way, "salt": salt, "notes": json.dumps(notes)}
         written = log.exchange(GIT, gone, changes(), meta)
         self.on_progress(IndexProgress("history", total, total, ""))
         return Reading(written, gone is None or bool(gone), lessons, notes)
+
+    def untaken(self, known: Mapping[str, str], gone: Sequence[str]) -> list[git_log.Commit]:
+        """Return the commits of earlier readings whose lessons were not taken.
+
+        Args:
+            known: named values that are stored with the log.
+            gone: hashes of commits that no longer exist.
+        """
+        shas = [one for one in known.get(_UNTAKEN, "").split() if one not in gone][-self.most_lessons :] if self.most_lessons else []
+        if not shas:
+            return []
+        found = git_log.commits(self.root, self.here, ["--ignore-missing", "--no-walk=unsorted", *shas], MAX_FILES, self.cancelled)
+        return sorted(found, key=lambda one: shas.index(one.sha))
+
+
+def has_lessons(meta: Mapping[str, str]) -> bool:
+    """Whether a log names commits whose lessons were not taken yet.
+
+    `meta` are the named values that are stored with the log.
+    """
+    return meta.get(_UNTAKEN, "") != ""
+
+
+def take_lessons(log: HistoryLog) -> None:
+    """Record that the lessons of all commits were taken.
+
+    Until then, every reading returns them again, because the process may end between reading the commits and storing their lessons.
+    """
+    log.exchange(GIT, [], (), {_UNTAKEN: ""})
 
 
 def _keep(log: HistoryLog, notes: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from graphmem.errors import IndexCancelledError
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -84,3 +85,24 @@ def test_a_fix_that_only_deletes_teaches_about_its_file(commit, indexed):
     assert [[one.name for one in lesson.about] for lesson in service.memories().memories] == [["shop.py"]]
     assert _known(service, "total") == []
     assert _known(service, "shop.py") == ["Fix race in the cache"]
+
+
+def test_a_lesson_outlives_an_index_run_that_was_interrupted_after_reading_it(commit, tmp_path, indexed):
+    commit(f"Fix race in the cache\n\n{WHY}", shop=FIXED)
+    stages = []
+    with (
+        GraphMem.open(tmp_path, settings=Settings(embedder="none", workers=1, seeds=False)) as service,
+        pytest.raises(IndexCancelledError),
+    ):
+        service.index(tmp_path, on_progress=lambda step: stages.append(step.stage), cancelled=lambda: stages[-1:] not in ([], ["history"]))
+    assert [one.title for one in indexed().memories().memories] == ["Fix race in the cache"]
+
+
+def test_a_lesson_that_was_forgotten_is_not_learnt_again(commit, tmp_path, indexed):
+    commit(f"Fix race in the cache\n\n{WHY}", shop=FIXED)
+    service = indexed()
+    service.forget(service.memories().memories[0].id, hard=True)
+    service.index(tmp_path)
+    commit("Name it", page=CALLER + "\n")
+    service.index(tmp_path)
+    assert service.memories().memories == []

@@ -103,7 +103,8 @@ class HistorySource:
         most = git_lessons.MOST_ASKED if self.settings.git_lessons else 0
         mark = git_mark.mark(root)
         try:
-            if mark is not None and self._mark == (mark, root, self.log().meta().get("git_head", "")):
+            meta = self.log().meta()
+            if mark is not None and self._mark == (mark, root, meta.get("git_head", "")) and not git_history.has_lessons(meta):
                 return None
             reading = git_history.read(
                 root, self.log(), is_lesson=git_lessons.may_teach, most_lessons=most, on_progress=tell, cancelled=cancelled
@@ -140,6 +141,7 @@ class HistorySource:
             self._notes = [*self.gaps(), *faults]
         if items:
             self.book.remember_many(items, source=COMMIT, embedding_model=None, skip_invalid=True, actor="git")
+        git_history.take_lessons(self.log())
 
     def derive_edges(self) -> None:
         """Update the graph's edges between files that change together.
