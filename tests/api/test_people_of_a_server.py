@@ -324,6 +324,8 @@ def test_a_browser_logs_in_with_the_provider_and_its_session_ends(known, provide
     cookie = {"cookie": f"__Host-graphmem={_cookies(response)['__Host-graphmem']}"}
     ask = lambda **more: httpx.post(known.project("shop") + "/graphql", json=QUESTION, headers={**cookie, **more}, trust_env=False)  # noqa: E731
     assert ask().json() == {"data": {"memories": {"totalCount": 0}}}
+    for other in ("theme/dark=1", 'tour={"step": 2}'):  # of another program at this host; http.cookies understands neither
+        assert ask(cookie=f"{other}; {cookie['cookie']}").json() == {"data": {"memories": {"totalCount": 0}}}
     assert ask(origin="https://evil.example").status_code == 403, "a page of another site cannot use the session"
     assert httpx.post(f"{known.address}/logout", headers=cookie, trust_env=False).status_code == 204
     assert ask().status_code == 401

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING, Final
 
 import orjson
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
@@ -145,10 +144,8 @@ class _Logins:
 
 def credential_of(headers: Headers) -> str:
     """Return the session's secret from a browser's cookie; "" without one."""
-    cookies: SimpleCookie = SimpleCookie()
-    cookies.load(headers.get("cookie", ""))
-    found = cookies.get(SESSION_COOKIE)
-    return found.value if found is not None else ""
+    # `http.cookies` stops at a cookie of another program that it does not understand, or raises an error.
+    return cookie_parser(headers.get("cookie", "")).get(SESSION_COOKIE, "")
 
 
 _UNKEPT: Final = {"cache-control": "no-store"}
