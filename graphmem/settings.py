@@ -326,7 +326,7 @@ def with_setting(path: Path, key: str, value: str) -> None:
         after = (changed if found else f"{line}\n{top}") + before[len(top) :]
         tomllib.loads(after)
         path.write_text(after, encoding="utf-8")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as reason:
+    except (ValueError, OSError, RecursionError) as reason:
         raise SettingsError(
             f"the settings file {path} cannot be changed: {reason}; write `{line}` into the file by hand",
             setting=key,
@@ -345,7 +345,7 @@ def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
         try:
             table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as reason:
+        except (ValueError, OSError, RecursionError) as reason:  # also an integer of more digits than Python takes
             if name == "pyproject.toml":
                 continue  # errors in this file are for its own tools to report
             raise SettingsError(

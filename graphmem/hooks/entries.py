@@ -128,7 +128,7 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
     written = _fenced(text, BEGIN, block, END)
     try:
         tomllib.loads(written.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInputError(
             f"graphmem's hooks cannot be added to {target.path} ({error}); change the existing hooks in the file to [[hooks.Event]] tables "
             "and try again",
@@ -152,7 +152,7 @@ def _fenced(text: str, begin: str, block: str, end: str) -> str:
 def _toml(target: Target, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInputError(
             f"{target.path} is not TOML: {error}; correct the file and try again", argument="path", path=str(target.path)
         ) from error

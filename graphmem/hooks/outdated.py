@@ -59,7 +59,7 @@ def _installed(target: Target) -> set[str]:
     try:
         text = target.path.read_text(encoding="utf-8")
         hooks = tomllib.loads(text).get("hooks") if target.kind == "toml" else JsonText(text, comments=target.comments).get(("hooks",))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, BadInputError):
+    except (OSError, ValueError, RecursionError, BadInputError):
         return set()
     if not isinstance(hooks, dict):
         return set()

@@ -19,7 +19,7 @@ from graphmem.parsing.language import languages
 from graphmem.runtime.tables import read_table
 
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
-_DECODER: Final = json.JSONDecoder()
+_DECODER: Final = json.JSONDecoder(parse_int=float)  # Python refuses integers of more than 4,300 digits
 _REMEDY: Final = "nothing of it is in the index; open it in Jupyter and save it again"
 
 
@@ -150,7 +150,7 @@ class _Reader:
 
     def _cell(self, at: int) -> int:
         self._number += 1
-        kind, level = "", 1
+        kind, level = "", 1.0
         pieces: list[tuple[int, str]] = []
 
         def member(key: str, at: int) -> int:
@@ -160,13 +160,13 @@ class _Reader:
             value, end = _DECODER.raw_decode(self.text, at)
             if key == "cell_type" and isinstance(value, str):
                 kind = value
-            elif key == "level" and isinstance(value, int):
+            elif key == "level" and isinstance(value, float):
                 level = value
             return end
 
         end = self._object(at, member)
         if kind == "heading" and pieces:
-            pieces[0] = (pieces[0][0], f"{'#' * min(max(level, 1), 6)} {pieces[0][1]}")
+            pieces[0] = (pieces[0][0], f"{'#' * int(min(max(1.0, level), 6.0))} {pieces[0][1]}")
         if kind in ("code", "markdown", "heading") and (lines := self._placed(pieces)):
             self.cells.append(Cell(self._number, kind == "code", lines))
         return end

@@ -58,11 +58,12 @@ def tests_of(folder: Path, manifest: str, endings: Sequence[str]) -> Integration
     """
     try:
         document: dict[str, Any] = tomllib.loads(manifest)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         document = {}
-    listed = [one for one in document.get("test", ()) if isinstance(one, dict) and "name" in one]
+    tests, package = document.get("test"), document.get("package")
+    listed = [one for one in tests if isinstance(one, dict) and "name" in one] if isinstance(tests, list) else []
     found = {str(one.get("path", f"tests/{one['name']}{endings[0]}")): str(one["name"]) for one in listed}
-    only_listed = document.get("package", {}).get("autotests", True) is False
+    only_listed = isinstance(package, dict) and package.get("autotests") is False
     if not only_listed:
         beside = [path for ending in endings for path in folder.glob(f"tests/*{ending}")]
         inside = [path for ending in endings for path in folder.glob(f"tests/*/main{ending}")]

@@ -67,7 +67,7 @@ def _sections(name: str, text: str) -> dict[str, Mapping[str, Any]] | None:
             return dict(_tables("", tomllib.loads(text)))
         ini = configparser.ConfigParser(interpolation=None, strict=False)
         ini.read_string(text)
-    except (tomllib.TOMLDecodeError, configparser.Error, RecursionError):
+    except (ValueError, configparser.Error, RecursionError):
         return None
     return {one: ini[one] for one in ini.sections()}
 

@@ -194,3 +194,19 @@ def test_a_notebook_with_too_much_code_is_left_out_by_the_size_of_its_code(tmp_p
     found = discover(tmp_path, DiscoveryOptions(max_file_bytes=1000))
     assert [one.path for one in found.files] == ["b.py"]
     assert [(one.path, one.code, "2,400 bytes" in one.message) for one in found.diagnostics] == [("a.ipynb", "too_large", True)]
+
+
+def test_a_number_of_any_length_in_an_output_costs_no_code():
+    text = notebook(cell("heading", "Sales", level=2), cell("code", "a = 1", outputs=[{"data": {"application/json": 1}}]))
+    long = text.replace('"application/json": 1', f'"application/json": {"7" * 5000}')
+    assert len(long) > len(text)
+    read = source_of("a.ipynb", long.encode(), "python")
+    assert (read.text, read.notes) == (source_of("a.ipynb", text.encode(), "python").text, ())
+    assert b"## Sales" in read.documentation
+
+
+@pytest.mark.parametrize("line", [f"{' ' * 60_000}x", f"x?{' ' * 60_000}y"])
+def test_a_long_line_of_blanks_is_read_in_time_that_grows_with_its_length(line):
+    before = time.process_time()
+    assert without_commands([line]) == [line]
+    assert time.process_time() - before < 0.5

@@ -127,6 +127,18 @@ CASES = {
         ["--test integration alias::opens", "--test integration sums"],
         "cargo test --test integration -- --exact alias::opens sums",
     ),
+    "cargo with an invalid manifest": (
+        {"Cargo.toml": 'test = 1\n[package]\nname = "b"\n', "tests/cart.rs": ""},
+        [("tests/cart.rs", "adds", False)],
+        ["--test cart adds"],
+        "cargo test --test cart -- --exact adds",
+    ),
+    "cargo with a number of 5,000 digits": (
+        {"Cargo.toml": f'size = {"7" * 5000}\n[package]\nname = "b"\n', "tests/cart.rs": ""},
+        [("tests/cart.rs", "adds", False)],
+        ["--test cart adds"],
+        "cargo test --test cart -- --exact adds",
+    ),
     "cargo with shared modules": (
         {
             "Cargo.toml": '[package]\nname = "b"\n',

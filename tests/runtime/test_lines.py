@@ -29,3 +29,12 @@ def test_the_place_of_a_route_in_a_description_is_its_line() -> None:
     text = 'openapi: 3.0.0\ninfo:\n  title: "Shop \u2028 carts"\npaths:\n  /carts:\n    get:\n      summary: all\n'
     ends = list(schema_ends("openapi.yaml", text.encode()))
     assert [(one[2], one[4]) for one in ends] == [("GET /carts", 6)]
+
+
+def test_routes_of_openapi_stand_beside_a_number_of_any_length():
+    text = f'{{"openapi": "3.0.0", "paths": {{"/cart": {{"get": {{}}}}}}, "size": {"7" * 5000}}}'
+    assert [one[2] for one in schema_ends("openapi.json", text.encode())] == ["GET /cart"]
+
+
+def test_an_openapi_document_that_is_nested_too_deeply_declares_nothing():
+    assert list(schema_ends("openapi.json", ('{"openapi": "3.0.0", "paths": ' + "[" * 100_000).encode())) == []

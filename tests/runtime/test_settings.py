@@ -97,7 +97,7 @@ def test_a_repository_does_not_say_what_is_loaded_and_who_may_ask(tmp_path: Path
 
 
 def test_a_broken_pyproject_is_left_to_its_own_tools(tmp_path: Path) -> None:
-    for text in ("[tool.graphmem\n", "a = " + "[" * 100_000, "tool = 3\n"):
+    for text in ("[tool.graphmem\n", "a = " + "[" * 100_000, "tool = 3\n", "a = " + "7" * 5000):
         (tmp_path / "pyproject.toml").write_text(text)
         assert load_settings(tmp_path) == Settings()
     (tmp_path / PROJECT_FILE).write_text("a = " + "[" * 100_000)

@@ -85,7 +85,7 @@ def parse(text: str, name: str) -> list[BoundaryRule]:
     """
     try:
         table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise _wrong(name, f"the boundary rules {name} are not TOML: {error}; correct the file") from error
     rules = table.get("rule")
     if not isinstance(rules, list) or not rules or table.keys() - {"rule"}:

@@ -121,8 +121,8 @@ def _openapi(text: str, suffix: str) -> Iterator[SchemaEnd]:
 
 def _openapi_json(text: str, prefix: str) -> Iterator[SchemaEnd]:
     try:
-        found: Any = json.loads(text)
-    except ValueError:
+        found: Any = json.loads(text, parse_int=float)
+    except (ValueError, RecursionError):
         return
     declared = found.get("paths") if isinstance(found, dict) else None
     for path, verbs in declared.items() if isinstance(declared, dict) else ():

@@ -14,8 +14,8 @@ from graphmem.parsing.notebook import notebook_table
 _CELL: Final = re.compile(r"\s*%%(\w+)")
 _LINE: Final = re.compile(r"(\s*)%(\w+)((?:[ \t]+-[a-zA-Z]\w*(?:[ \t]+\d+)?)*)[ \t]*")
 _SHELL: Final = re.compile(r"\s*!")
-_ASSIGNED: Final = re.compile(r"(\s*[\w.,\[\] \t]+=[ \t]*)(![^=]|%[a-zA-Z]).*")
-_HELP: Final = re.compile(r"\s*(?:\?{1,2}[%\w.*]+|[%\w.*]+\?{1,2})\s*;?\s*$")
+_ASSIGNED: Final = re.compile(r"(\s*+[\w.,\[\]][\w.,\[\] \t]*=[ \t]*)(![^=]|%[a-zA-Z]).*")
+_HELP: Final = re.compile(r"\s*(?:\?{1,2}[%\w.*]+|[%\w.*]+\?{1,2})\s*+;?\s*+$")
 _TOKEN: Final = re.compile(r"""\\.|#.*|\"\"\"|'''|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[(\[{]|[)\]}]""")
 
 
