@@ -17,7 +17,7 @@ MAX_DIFF_BYTES = 20 * 1024 * 1024
 _NOWHERE: Final = "/dev/null"
 # The prefixes of the old and the new name: a/ and b/, those of diff.mnemonicPrefix, and those of `git diff --no-index`.
 _PAIRS: Final = frozenset({"ab", "iw", "ci", "cw", "ow", "oi", "12"})
-_HUNK: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK: Final = re.compile(r"@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@")
 _BINARY: Final = re.compile(r"Binary files (.+) and (.+) differ$")
 _ESCAPE: Final = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPED: Final = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}

@@ -157,6 +157,7 @@ def test_a_mark_that_a_client_removed_does_not_matter(repository: Path) -> None:
         "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-x\n",
         "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-x\n*y\n",
         "diff --cc x.py\n--- a/x.py\n+++ b/x.py\n@@@ -1,1 -1,1 +1,1 @@@\n--x\n++y\n",
+        f"--- a/x.py\n+++ b/x.py\n@@ -1 +{'7' * 5000} @@\n-x\n+y\n",
     ],
 )
 def test_a_text_that_is_not_a_diff_is_refused(tmp_path: Path, text: str) -> None:

@@ -106,3 +106,29 @@ def test_a_lesson_that_was_forgotten_is_not_learnt_again(commit, tmp_path, index
     commit("Name it", page=CALLER + "\n")
     service.index(tmp_path)
     assert service.memories().memories == []
+
+
+def test_a_fix_in_a_file_that_it_renamed_teaches_about_its_own_lines_alone(commit, tmp_path, indexed):
+    many = "\n\ndef receipt(cart):\n" + "".join(f"    print(cart.line_number({number}))\n" for number in range(20))
+    commit("Print", shop=BEGUN + many)
+    (tmp_path / "shop.py").unlink()
+    commit(f"Fix race in the cache\n\n{WHY}", store=FIXED + many)
+    [lesson] = indexed().memories().memories
+    assert {one.name for one in lesson.about} == {"store.py", "store.py:Cache.__init__"}
+
+
+def test_a_setting_that_joins_hunks_of_git_adds_no_lines_to_a_fix(commit, tmp_path, indexed):
+    subprocess.run(["git", "config", "diff.interHunkContext", "50"], cwd=tmp_path, check=True, timeout=60)
+    body = "\n\ndef receipt(cart):\n    print(cart.number)\n    print(cart.total)\n\n\ndef ended():\n    return {}\n"
+    commit("Print", shop=BEGUN + body.format("cart_of_yesterday"))
+    commit(f"Fix race in the cache\n\n{WHY}", shop=FIXED + body.format("cart_of_today"))
+    [lesson] = indexed().memories().memories
+    assert {one.name for one in lesson.about} == {"shop.py", "shop.py:Cache.__init__", "shop.py:ended"}
+
+
+def test_a_link_out_of_the_project_is_not_read_for_a_fix(commit, tmp_path, tmp_path_factory, indexed):
+    outside = tmp_path_factory.mktemp("outside") / "module.py"
+    outside.write_text(f"{outside}\n")  # the line that the link adds to the repository
+    (tmp_path / "linked.py").symlink_to(outside)  # /dev/zero would have no end
+    commit(f"Fix race in the cache\n\n{WHY}")
+    assert indexed().memories().memories == []

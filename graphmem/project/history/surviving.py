@@ -15,6 +15,7 @@ from graphmem.analysis.unified_diff import parse
 from graphmem.errors import BadInputError, GitError
 from graphmem.memory.texts.link import definition_at
 from graphmem.runtime import git
+from graphmem.runtime.inside import inside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -43,7 +44,7 @@ def definitions_left(root: Path, sha: str, files: Sequence[str], view: GraphView
     total, left = 0, 0
     found: Counter[int] = Counter()
     for path, lines in added.items():
-        places = _places(root / path)
+        places = _places(inside(root, path))
         file = view.file_node(path)
         for line in lines:
             total += 1
@@ -58,22 +59,33 @@ def definitions_left(root: Path, sha: str, files: Sequence[str], view: GraphView
 
 def _added(root: Path, sha: str, files: Sequence[str]) -> dict[str, Collection[str]]:
     """Return the lines that a commit added to each file, without indentation."""
-    command = ("log", "-1", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--relative", "--format=", sha, "--")
+    # Without the old path among the paths that are asked for, every line of a renamed file would look added.
+    options = ("--patch", "--unified=0", "-M", "--diff-filter=d", "--no-color", "--no-ext-diff", "--no-textconv", "--relative")
     try:
-        shown = git.answer(root, (*command, *files), timeout_s=PATIENCE_S)
+        shown = git.answer(root, ("log", "-1", *options, "--format=", sha, "--"), timeout_s=PATIENCE_S)
         changes = parse(os.fsdecode(shown.stdout).lstrip("\n")) if shown.returncode == 0 else []
     except (GitError, BadInputError):
         return {}
     return {
-        change.new_path: [line for hunk in change.hunks for line in map(str.strip, hunk.new.lines) if _is_told_apart(line)]
+        change.new_path: [
+            line.strip()
+            for hunk in change.hunks
+            for number, line in enumerate(hunk.new.lines, hunk.new.start)
+            if number in change.new_lines and _is_told_apart(line.strip())  # diff.interHunkContext may add other lines
+        ]
         for change in changes
         if change.new_path in files
     }
 
 
-def _places(file: Path) -> dict[str, list[int]]:
-    """Map each line of a file, without indentation, to its line numbers."""
+def _places(file: Path | None) -> dict[str, list[int]]:
+    """Map each line of a file, without indentation, to its line numbers.
+
+    The result is empty for None, and for what is not a regular file.
+    """
     found: dict[str, list[int]] = {}
+    if file is None or not file.is_file():
+        return {}
     try:
         text = file.read_bytes().decode("utf-8", "surrogateescape")
     except OSError:
