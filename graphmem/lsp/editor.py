@@ -56,7 +56,8 @@ class Editor(LanguageServer):
     """
 
     def __init__(self, service: Callable[[], Service], elsewhere: Callable[[Path], Callable[[], Service]] | None = None) -> None:
-        super().__init__(SOURCE, graphmem.__version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
+        # Changes of parts are counted in other lines than the editor's: for pygls, a form feed or U+2028 ends a line, too.
+        super().__init__(SOURCE, graphmem.__version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
         self._first = Project(service)
         self._elsewhere = elsewhere
         self._others: dict[Path, Project] = {}

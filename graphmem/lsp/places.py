@@ -40,6 +40,7 @@ KINDS: Final[dict[SymbolKind, lsp.SymbolKind]] = {
 DECORATED: Final = 10  # lines in which the name of a definition may follow its decorators and modifiers
 _DECORATORS: Final = ("@", "#[", "[")  # starts of lines in Python, Java, Rust and C#
 _WORD: Final = re.compile(r"[\w$]+")
+_LINE_END: Final = re.compile(r"\r\n?|\n")  # as the protocol defines it, and as Python reads the saved file
 
 
 class Position(NamedTuple):
@@ -117,7 +118,7 @@ class Texts:
         """
         if path not in self._now:
             document = self._open.get(path)
-            self._now[path] = document.source.split("\n") if document is not None else self.saved(path)
+            self._now[path] = _LINE_END.split(document.source) if document is not None else self.saved(path)
         return self._now[path]
 
     def now(self, path: str, line: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 pytest.importorskip("pygls")
@@ -32,3 +34,14 @@ def test_lines_around_a_text_move_it(text: list[str], above: list[str], below: l
     found = LineMap(text, [*above, *text, *below])
     assert [found.now(line) for line in range(len(text))] == [line + len(above) for line in range(len(text))]
     assert [found.is_saved(line) for line in range(len(above))] == [False] * len(above)
+
+
+def test_edits_at_both_ends_of_a_long_file_are_found_in_time_that_grows_with_its_length() -> None:
+    saved = [
+        line for number in range(8_000) for line in (f"def f{number}(x):", "    if x:", f"        return {number}", "    return None", "")
+    ]
+    before = time.process_time()
+    found = LineMap(saved, ["import os", *saved[:-1], "changed"])
+    assert time.process_time() - before < 2
+    assert [found.saved(line) for line in (1, 20_000, 39_999)] == [0, 19_999, 39_998]
+    assert [found.is_saved(line) for line in (0, 1, 20_000, 39_999, 40_000)] == [False, True, True, True, False]

@@ -47,3 +47,16 @@ def test_a_name_that_was_changed_in_the_editor_is_that_of_its_saved_line(tmp_pat
     space = workspace.Workspace(tmp_path.as_uri())
     space.put_text_document(lsp.TextDocumentItem(file.as_uri(), "python", 1, FILES["price.py"].replace(old, new)))
     assert Texts(tmp_path, space).position(file.as_uri(), lsp.Position(line, column)) == place
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_each_line_of_a_document_has_its_own_place_whatever_ends_the_lines(tmp_path: Path, end: str) -> None:
+    file = tmp_path / "price.py"
+    text = FILES["price.py"].replace("\n", end)
+    file.write_bytes(text.encode())
+    space = workspace.Workspace(tmp_path.as_uri())
+    space.put_text_document(lsp.TextDocumentItem(file.as_uri(), "python", 1, f"import os{end}{text}"))  # as an editor sends it
+    texts = Texts(tmp_path, space)
+    assert [texts.saved_line("price.py", line) for line in range(5)] == [1, 1, 2, 3, 4]
+    assert [texts.now("price.py", line) for line in range(1, 5)] == [1, 2, 3, 4]
+    assert texts.position(file.as_uri(), lsp.Position(3, 9)) == ("price.py", 3, 9)
