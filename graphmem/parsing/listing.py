@@ -3,7 +3,7 @@
 The list from git and the list from a walk follow the same ignore rules.
 """
 # os.path on plain strings: pathlib would double the time of a run.
-# ruff: noqa: PTH110, PTH113, PTH118, PTH123
+# ruff: noqa: PTH110, PTH113, PTH116, PTH118, PTH123
 
 from __future__ import annotations
 
@@ -185,6 +185,9 @@ class Listing:
     def _read_ignore_file(self, folder: str, name: str) -> None:
         path = os.path.join(self.root, folder, name)
         try:
+            if not stat.S_ISREG(os.stat(path).st_mode):  # a link to a device may have no end
+                self.note(f"{folder}/{name}".lstrip("/"), "warning", "unreadable", "its rules are not applied: it is not a file")
+                return
             with open(path, "rb") as file:
                 lines = lines_of(to_utf8(file.read()).source.decode("utf-8"))
         except FileNotFoundError:

@@ -457,3 +457,12 @@ def test_a_real_package_is_found_quickly_and_the_same_every_time():
 )
 def test_a_page_in_a_folder_of_templates_is_jinja_unless_it_shows_another_engine(path, text, language):
     assert language_of(path, text.encode()) == language
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".graphmemignore"])
+def test_rules_in_a_link_to_an_endless_device_are_named_and_not_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.py").write_text("")
+    (tmp_path / name).symlink_to("/dev/full")
+    found = discover(tmp_path)
+    assert [one.path for one in found.files] == ["a.py"]
+    assert (name, "its rules are not applied: it is not a file") in [(one.path, one.message) for one in found.diagnostics]
