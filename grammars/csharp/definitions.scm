@@ -14,9 +14,17 @@
   (base_list)? @bases
   body: (declaration_list) @body) @definition.class
 
-(record_declaration
-  name: (identifier) @name
-  !body) @definition.class
+; record Name(…) : Base;
+([
+  (class_declaration
+    name: (identifier) @name
+    (base_list)? @bases
+    !body)
+  (record_declaration
+    name: (identifier) @name
+    (base_list)? @bases
+    !body)
+]) @definition.class
 
 ; interface Name : Base {…}
 (interface_declaration
