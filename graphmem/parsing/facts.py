@@ -223,7 +223,7 @@ class Import(NamedTuple):
     name: str  # the imported name; "" when the module itself is bound; "*" for all
     alias: str  # the bound local name; "" if there is none (side effect, star, re-export only)
     kind: str  # import | from | require | dynamic | reexport | type | augment | package (the file's own) | constraint
-    exported_as: str  # name of the re-export; "" if there is none
+    exported_as: str  # name of the re-export, "global" if the import holds for the whole project; "" if it holds for its file
     line: int
     module_spot: Spot = NOWHERE  # of the module as written
     name_spot: Spot = NOWHERE  # of the imported name

@@ -151,15 +151,25 @@ class PackageRules(Rules):
                 if found:
                     return found
         for position in entry.stars:
-            for atom in ordered(self.import_targets(inference, entry, entry.facts.imports[position])):
-                found = []
-                if atom[0] == NAMESPACE:
-                    found = self.package_places(inference, atom[1], name, None)
-                elif atom[0] == CLASS:
-                    found = members(inference, atom[1], name)
-                if found:
-                    return found
+            found = self.places_in(inference, self.import_targets(inference, entry, entry.facts.imports[position]), name)
+            if found:
+                return found
         return None
+
+    def places_in(self, inference: Inference, targets: Type, name: str) -> list[Place]:
+        """Return the bindings of a name in the targets of a star import.
+
+        `targets` are packages and classes. The first that has the name counts.
+        """
+        for atom in ordered(targets):
+            found: list[Place] = []
+            if atom[0] == NAMESPACE:
+                found = self.package_places(inference, atom[1], name, None)
+            elif atom[0] == CLASS:
+                found = members(inference, atom[1], name)
+            if found:
+                return found
+        return []
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
         """Return the files of a package that bind a name; tests are left out.
@@ -175,6 +185,13 @@ class PackageRules(Rules):
         if module[0] != NAMESPACE:
             return EMPTY
         return join_all(inference.slot(place) for place in self.package_places(inference, module[1], name, None))
+
+    def packages_of_project(self, inference: Inference, entry: FileEntry) -> frozenset[str]:
+        """Return the packages that every file of the file's project imports.
+
+        By default there are none.
+        """
+        return frozenset()
 
     # members
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import INDEX, LAMBDA, NAME, TermIndex
 from graphmem.resolution.csharp.tables import LIBRARY
+from graphmem.resolution.csharp.usings import CSharpUsings
 from graphmem.resolution.csharp.written import Fitting, declares_parameter, is_inferred, names_of_parameters, of_annotation
 from graphmem.resolution.files.file_entry import Place
-from graphmem.resolution.scoped.rules import ScopedRules
 from graphmem.resolution.type_inference.extensions import packages_seen
 from graphmem.resolution.values.declared_types import closed
 from graphmem.resolution.values.symbol import Symbol
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.interfaces.inference import Inference
 
 
-class CSharpRules(ScopedRules):
+class CSharpRules(CSharpUsings):
     """Rules that resolve names and calls in C# to definitions."""
 
     extensions_come_last = True
@@ -183,7 +183,7 @@ class CSharpRules(ScopedRules):
         """
         if not inference.project.knows_name(name):
             return ()
-        seen = packages_seen(self, entry)
+        seen = packages_seen(self, inference, entry)
         found: list[Symbol] = []
         for symbol in inference.project.named(name):
             other = inference.project.entry(symbol)

@@ -14,6 +14,7 @@ class CSharpLibrary:
     """The content of `library.toml`, which explains each key."""
 
     functions: frozenset[str]
+    implicit_usings: Mapping[str, tuple[str, ...]]
     members: Mapping[str, frozenset[str]]
 
 

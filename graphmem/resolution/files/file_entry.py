@@ -49,6 +49,10 @@ class FileRules(Protocol):
         """Return every dotted name by which other files may import the file."""
         ...
 
+    def listed_as(self, facts: FileFacts) -> Sequence[str]:
+        """Return the names of a file that affects others without an import."""
+        ...
+
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return the names in a file that other files of its package can use."""
         ...

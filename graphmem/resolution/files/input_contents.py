@@ -73,6 +73,8 @@ class InputContents:
                 contents["shared", dotted, name, path] = True
             for folder in outer_folders(dotted):
                 contents["module", folder, path, "below"] = True
+        for listed in entry.rules.listed_as(entry.facts):
+            contents["module", listed, path] = True
         for name, symbol in entry.attributes():
             contents["having", name, symbol.id] = True
         for symbol in entry.symbols:

@@ -335,6 +335,7 @@ class Project:
                 symbol.index = position
             entry = FileEntry(facts, rules, symbols)
             names = {dotted: list(rules.shared_names(entry)) for dotted in rules.names_of(facts)}
+            listed = rules.listed_as(facts)
         except Exception:
             for symbol in symbols:
                 symbol.index = -1
@@ -357,6 +358,8 @@ class Project:
             self._modules.setdefault(dotted, set()).add(path)
             for folder in outer_folders(dotted):
                 self._folders[folder] = self._folders.get(folder, 0) + 1
+        for mark in listed:
+            self._modules.setdefault(mark, set()).add(path)
         for name in entry.made:
             self._made.setdefault(name, set()).add(path)
         self._calls.add(entry)
@@ -385,6 +388,8 @@ class Project:
             self._modules[dotted].discard(path)
             for folder in outer_folders(dotted):
                 self._folders[folder] -= 1
+        for mark in entry.rules.listed_as(entry.facts):
+            self._modules[mark].discard(path)
         for name in entry.made:
             self._made[name].discard(path)
         self._calls.remove(entry)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from graphmem.resolution.interfaces.msbuild import read_msbuild
 from graphmem.runtime.faults import fault
 
 LAYOUT_FILES: Final = (
@@ -27,6 +28,7 @@ LAYOUT_FILES: Final = (
     "index.html",
     "go.mod",
     "Cargo.toml",
+    "Directory.Build.props",
 )
 """File names that `read_layout` understands, in any directory."""
 
@@ -34,9 +36,9 @@ LAYOUT_FILES: Final = (
 def is_layout_file(name: str) -> bool:
     """Whether `name` is a configuration file that `read_layout` reads.
 
-    The names are `LAYOUT_FILES`, `tsconfig*.json` and `jsconfig*.json`. Other configurations may extend such a JSON file.
+    The names are `LAYOUT_FILES`, `*.csproj`, `tsconfig*.json` and `jsconfig*.json`. Other configurations may extend such a JSON file.
     """
-    return name in LAYOUT_FILES or (name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"))
+    return name in LAYOUT_FILES or name.endswith(".csproj") or (name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"))
 
 
 class Script(NamedTuple):
@@ -119,6 +121,8 @@ def _document(path: str, text: str) -> Any:
     elif name == "go.mod":
         module = _MODULE.search(text)
         found = {"module": module[1] if module else ""}
+    elif name.endswith((".csproj", ".props")):
+        found = read_msbuild(text)
     elif name == "pnpm-workspace.yaml":
         found = {"packages": _yaml_list(text, "packages")}
     elif name == "index.html":

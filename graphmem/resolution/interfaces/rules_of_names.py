@@ -105,6 +105,14 @@ class NameRules:
         """
         return self.module_names(facts.path)
 
+    def listed_as(self, facts: FileFacts) -> Sequence[str]:
+        """Return further names under which the project lists a file.
+
+        A file that affects others without being imported has such a name. `Project.modules` finds it by the name. The definitions of the
+        file do not become members of a package of this name.
+        """
+        return ()
+
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return the names of a file that other files of its package can see.
 

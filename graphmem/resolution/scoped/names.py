@@ -73,9 +73,11 @@ class ScopedNames(ScopedTable):
         if self._by_path:
             parts = facts.path.split("/")
             names += ("/" + "/".join(parts[-count:]) for count in range(1, min(len(parts), MAX_SUFFIX) + 1))
-        if self._mixins and facts.definitions[0].bases:
-            names.append(MIXED_AT_TOP)
         return tuple(dict.fromkeys(names))
+
+    def listed_as(self, facts: FileFacts) -> Sequence[str]:
+        """Return the name of the files that include mixins outside classes."""
+        return (MIXED_AT_TOP,) if self._mixins and facts.definitions[0].bases else ()
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
         """Return the module, package, class or function that an import names.
@@ -109,12 +111,23 @@ class ScopedNames(ScopedTable):
     def _named(self, inference: Inference, entry: FileEntry, written: str) -> Type:
         parts = [part for part in written.replace(self.separator, ".").split(".") if part]
         below = self._below(inference, entry, ".".join(parts))
+        if below:
+            return one((NAMESPACE, below, self._language))
+        known = self.named_at_root(inference, parts)
+        if known or not parts:
+            return known
+        outside = one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None))
+        return self._class_around(inference, entry, parts) or outside
+
+    def named_at_root(self, inference: Inference, parts: Sequence[str]) -> Type:
+        """Return the package or the member of a package that a full name means.
+
+        `parts` are the parts of the name. The result is empty if the project has no such package.
+        """
         for count in range(len(parts), 0, -1):
-            package = below or ".".join(parts[:count])
+            package = ".".join(parts[:count])
             if inference.project.modules(package):
                 found = one((NAMESPACE, package, self._language))
-                if below:
-                    return found
                 for name in parts[count:]:
                     found = inference.attribute(found, name)
                 if count == len(parts) and count > 1 and self._names_classes:  # `use a\b` names the class, if there is also a namespace
@@ -122,10 +135,7 @@ class ScopedNames(ScopedTable):
                     found = frozenset(atom for atom in inference.attribute(around, parts[-1]) if atom[0] == CLASS) or found
                 if found:
                     return found
-        if not parts:
-            return EMPTY
-        outside = one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None))
-        return self._class_around(inference, entry, parts) or outside
+        return EMPTY
 
     def _class_around(self, inference: Inference, entry: FileEntry, parts: Sequence[str]) -> Type:
         """Return the class that an import names from within its package.

@@ -42,6 +42,9 @@ class ExtensionRules(Protocol):
     def extended_type(self, entry: FileEntry, position: int) -> str:
         """Return the name of the type that an extension function extends."""
 
+    def packages_of_project(self, inference: Inference, entry: FileEntry) -> frozenset[str]:
+        """Return the packages that every file of the file's project imports."""
+
     def converted_to(self, name: str) -> Sequence[str]:
         """Return the types to which the language converts type `name` implicitly."""
 
@@ -61,7 +64,7 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
     names = _type_names(rules, inference, receiver)
     if not names:
         return []
-    seen = packages_seen(rules, entry)
+    seen = packages_seen(rules, inference, entry)
     found: list[tuple[bool, int, Symbol]] = []
     for symbol in inference.project.named(name):
         if symbol.kind != "method":
@@ -91,7 +94,7 @@ def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
         return []
     if any((atom[0] != EXT and atom[0] != EXTI) or _type_names(rules, inference, atom) for atom in receiver):
         return []
-    seen, found = packages_seen(rules, entry), []
+    seen, found = packages_seen(rules, inference, entry), []
     for symbol in inference.project.named(name):
         other = inference.project.entry(symbol)
         if symbol.kind != "method" or other.rules is not entry.rules:
@@ -168,7 +171,7 @@ def _endings(qualname: str) -> list[str]:
     return [".".join(parts[first:]) for first in range(len(parts))]
 
 
-def packages_seen(rules: ExtensionRules, entry: FileEntry) -> frozenset[str]:
+def packages_seen(rules: ExtensionRules, inference: Inference, entry: FileEntry) -> frozenset[str]:
     """Return the packages whose extension functions a file can use."""
     kept: frozenset[str] | None = entry.kept.get("packages seen")
     if kept is None:
@@ -183,4 +186,4 @@ def packages_seen(rules: ExtensionRules, entry: FileEntry) -> frozenset[str]:
             if rules.sees_outer_packages:  # `using Tools;` inside `namespace Shop`
                 found.update(f"{package}.{module}" for package in around)
         kept = entry.kept["packages seen"] = frozenset(found - {""})
-    return kept
+    return kept | rules.packages_of_project(inference, entry)
