@@ -161,7 +161,7 @@ def test_a_review_of_a_commit_does_not_repeat_its_own_lesson(graphmem, changed: 
     price.write_text(price.read_text().replace("round(value, 3)", "round(value, 4)"))
     assert lesson in graphmem("review", "HEAD", "-C", changed, "--json").out
     comment = graphmem("review", "HEAD", "-C", changed, "--format", "markdown").out
-    assert "- **earlier fix** <code>shop/price.py</code> Fix rounding" in comment
+    assert "- **earlier fix** <code>shop/price.py:10</code> Fix rounding" in comment
 
 
 def test_a_comment_shows_memories_as_text(graphmem, changed: Path) -> None:
