@@ -65,7 +65,7 @@ ENTRY_RULES: Final = ("route", "command", "event", "export")
 MODULE_QUALNAME: Final = "<module>"
 
 SKIPPED: Final = "skipped"
-"""Named value of the database: files skipped at the last look at the whole tree, by reason, as JSON."""
+"""Name of metadata of the database: files skipped at the last look at the whole tree, by reason, as JSON."""
 
 
 def stable_id(*parts: str) -> str:

@@ -165,7 +165,7 @@ class Settings:
     memory_mb: int = _setting(
         0, "size of memories in search, MiB, above which pruning retires the least important; 0: unlimited", low=0, high=10_000
     )
-    memory_remove: bool = _setting(False, "delete retired memories after 30 days, instead of only hiding them from search")
+    memory_remove: bool = _setting(False, "delete memories 30 days after they were deprecated, instead of only hiding them from search")
     memory_key_file: str = _setting("", "file with the key that encrypts the memories on disk; with the setting, a new index is encrypted")
     memory_key_command: str = _setting("", "command that prints the key for the memories, instead of memory_key_file")
     learning: bool = _setting(True, "observe agents' sessions and learn from them; `graphmem memory auto` switches it at once")

@@ -54,7 +54,7 @@ def _callers(view: GraphView, node: int) -> list[int]:
 
 
 def joined(view: GraphView, values: FloatArray, seeds: Sequence[int]) -> FloatArray:
-    """Return the value of each edge, with divided calls added up again.
+    """Return the value of each edge; add up the shares of one call.
 
     If a call may run several overloads, it has an edge to each, and its confidence is divided among these edges. If several of these
     overloads are in `seeds`, the changed symbols, a change affects the caller more than one edge says. Each of these edges then gets the

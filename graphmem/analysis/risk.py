@@ -35,7 +35,7 @@ class Facts(NamedTuple):
 
     dependents: int
     direct: int  # dependents one step away
-    standing: float | None  # share of the project's symbols with fewer direct dependents; None if it does not apply
+    standing: float | None  # share of the project's symbols with fewer direct dependents than the target; None if it does not apply
     files: int  # files of the dependents
     weight: float  # sum over dependents of path confidence / depth
     entry_points: int  # entry points among the dependents

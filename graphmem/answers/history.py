@@ -27,14 +27,14 @@ class CoAccessHit:
         str,
         Doc(
             "whether sessions edit this file after the requested files (follows) or before them (leads); mixed if neither holds "
-            "in four fifths of the sessions; empty if no session with times edited both"
+            "in four fifths of the sessions; empty if no session recorded when it edited both"
         ),
     ]
     delay_s: Annotated[
         float,
         Doc(
-            "average seconds from the change of the requested files to the change of this file, in sessions with "
-            "times; negative when this file changes first"
+            "average seconds from the change of the requested files to the change of this file, in sessions that recorded "
+            "the times; negative when this file changes first"
         ),
     ]
     last_seen: Annotated[

@@ -107,7 +107,10 @@ class Risk:
     )
     rank: Annotated[
         float | None,
-        Doc("share of the project's symbols that have fewer direct dependents, 0 to 1; null for several targets, a file and a test"),
+        Doc(
+            "share of the project's symbols that have fewer direct dependents than the target, 0 to 1; null if the target is a file or a "
+            "test, or if there are several targets"
+        ),
     ] = None
 
 
@@ -166,7 +169,7 @@ class ImpactReport:
     ] = field(default_factory=list)
     miss_chance: Annotated[
         float | None,
-        Doc("chance, 0 to 1, that `tests` misses a test, if any test runs a target; null for dependencies, and if `tests` is empty"),
+        Doc("chance, 0 to 1, that a test outside of `tests` runs a target; null if dependencies were requested, or if `tests` is empty"),
     ] = None
     known: Annotated[
         NearbyMemories,

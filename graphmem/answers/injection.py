@@ -14,9 +14,9 @@ class InjectedItem:
     """A memory, code excerpt or other entry of the context of an agent."""
 
     id: Annotated[str, Doc("id of the memory; for a rule, note or file the name")]
-    short_id: Annotated[str, Doc("short id of the memory; empty for code, rules, summaries, notes and files")]
+    short_id: Annotated[str, Doc("short id of the memory; empty for an entry that is not a memory")]
     kind: Annotated[str, Doc("kind of the entry: memory, code, rule, summary, note or file")]
-    type: Annotated[str, Doc("type of the memory, such as gotcha; empty for code, rules, summaries, notes and files")]
+    type: Annotated[str, Doc("type of the memory, such as gotcha; empty for an entry that is not a memory")]
     section: Annotated[str, Doc("section of the context text that contains the entry: always, editor, retrieval or summaries")]
     title: str
     score: float

@@ -12,16 +12,16 @@ from graphmem.answers.vocabulary import Moment
 
 @answer
 class Pruned:
-    """A memory that pruning removes or hides from search, with the reason."""
+    """A memory that pruning deprecates or removes, with the reason."""
 
-    id: Annotated[str, Doc("Global id of the retired memory, for the GraphQL query `node`"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the memory, for the GraphQL query `node`"), GlobalId(MEMORY)]
     short_id: str
     title: str
     rule: Annotated[
         str,
         Doc(
-            "why the memory is retired: half_lives (long unused), ttl (expired), limit (too many memories), size (too many bytes) or "
-            "policy (retired long ago)"
+            "why the memory is deprecated or removed: half_lives (long unused), ttl (expired), limit (too many memories), size (too many "
+            "bytes) or policy (deprecated long ago)"
         ),
     ]
     action: Annotated[str, Doc("what pruning does with the memory: deprecate or remove")]
@@ -29,9 +29,9 @@ class Pruned:
 
 @answer
 class PruneAnswer:
-    """The memories that pruning retired, or would retire."""
+    """The memories that pruning deprecates or removes."""
 
-    pruned: Annotated[list[Pruned], Doc("the retired memories, each with the rule that retired it"), Size(100)]
+    pruned: Annotated[list[Pruned], Doc("the deprecated and removed memories, each with the reason"), Size(100)]
     kept: Annotated[int, Doc("number of memories in use (not superseded or deprecated) after pruning")]
     dry_run: bool
 

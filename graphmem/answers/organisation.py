@@ -16,7 +16,7 @@ class ProjectAccess:
     """The role of a person or a team in one project."""
 
     project: Annotated[str, Doc("identifier of the project in the team's database")]
-    level: Annotated[str, Doc("role of the person or team in the project: read, write, curate or admin")]
+    level: Annotated[str, Doc("role of the person or team in the project: read, write, curate (change the memories of others) or admin")]
 
 
 @answer
@@ -167,7 +167,13 @@ class Knows:
     memories: Annotated[int, Doc("number of current memories whose text this person wrote")]
     files: Annotated[list[str], Doc("the files that the largest numbers of this person's memories are about"), Size(3)]
     teams: Annotated[list[str], Doc("teams of the person on a server of many projects"), Size(3)]
-    level: Annotated[str, Doc("role of the person in the project of a server: read, write, curate or admin; empty elsewhere")]
+    level: Annotated[
+        str,
+        Doc(
+            "role of the person in the project of a server: read, write, curate (change the memories of others) or admin; empty without a "
+            "server"
+        ),
+    ]
 
 
 @answer

@@ -101,7 +101,13 @@ def _filled(self: DataclassInstance, state: tuple[Any, ...]) -> None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Shape:
-    """GraphQL name, node and page field of an answer class; see `answer`."""
+    """The form of an answer class in GraphQL, from the arguments of `answer`.
+
+    Attributes:
+        name: name of the GraphQL type.
+        node: whether the type is a node of Relay, with a global id.
+        page: name of the field that holds a page of a list; "" without one.
+    """
 
     name: str
     node: bool

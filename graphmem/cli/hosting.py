@@ -79,7 +79,12 @@ def serve_projects(here: CommandContext) -> None:
 
 
 def _expect_usable(settings: Settings, *, loopback: bool, has_people: bool) -> None:
-    """Check the settings before the server starts; see `serve_projects`."""
+    """Check that the settings suit a server of several projects.
+
+    Raises:
+        BadInputError: an option cannot be combined with `--projects`.
+        SettingsError: the address needs protection that the settings lack.
+    """
     if settings.follow:
         raise BadInputError("--follow cannot be combined with --projects; remove one of the two", argument="follow")
     expect_protection(settings, loopback=loopback, has_tokens=has_people)

@@ -1,4 +1,4 @@
-"""Link tests that start a program with the beginning of the program."""
+"""Link tests that start a program with the program's entry point."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _TESTS: Final = re.compile(r"(?:^|/)(?:tests?|spec|__tests__|e2e|benches)/.*$|(?
 
 
 def linked_programs(rows: Sequence[ContractRow]) -> list[Link]:
-    """Return links from tests to the beginnings of the programs they start.
+    """Return links from tests to the entry points of programs they start.
 
-    A start names a program or its file. Without a name, the program begins in the folder of the test. Only programs in the nearest folder
-    around the test are considered. A start that several programs fit is not linked.
+    The test's command names a program or its file. If it has no name, the entry point is searched in the folder of the test. Otherwise
+    the nearest folder around the test is searched. If several programs fit, no link is returned.
     """
     begun = [row for row in rows if row.role == "begins" and row.symbol]
     found = []

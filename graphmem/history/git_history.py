@@ -112,7 +112,7 @@ class _Reader(NamedTuple):
         """Add new commits to the log, and remove commits that no longer exist.
 
         Args:
-            known: named values that are stored with the log.
+            known: metadata that is stored with the log, by name.
             missing: a Git object that the repository lacks; "" if there is none.
         """
         root, log, here = self.root, self.log, self.here
@@ -154,7 +154,7 @@ class _Reader(NamedTuple):
         """Return the commits of earlier readings whose lessons were not taken.
 
         Args:
-            known: named values that are stored with the log.
+            known: metadata that is stored with the log, by name.
             gone: hashes of commits that no longer exist.
         """
         shas = [one for one in known.get(_UNTAKEN, "").split() if one not in gone][-self.most_lessons :] if self.most_lessons else []
@@ -167,7 +167,7 @@ class _Reader(NamedTuple):
 def has_lessons(meta: Mapping[str, str]) -> bool:
     """Whether a log names commits whose lessons were not taken yet.
 
-    `meta` are the named values that are stored with the log.
+    `meta` is the metadata that is stored with the log, by name.
     """
     return meta.get(_UNTAKEN, "") != ""
 

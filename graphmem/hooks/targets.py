@@ -128,7 +128,7 @@ def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[st
 
 
 class _Place(NamedTuple):
-    """The place of an agent's settings, and the command that they run."""
+    """The location of an agent's settings, and the command in them."""
 
     agent: str
     scope: str

@@ -47,7 +47,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
         self.extend((row,))
 
     def extend(self, rows: Iterable[_Row]) -> None:
-        """Append rows in their order; see `append`."""
+        """Append rows in their order; full batches are compressed."""
         self._open.extend(rows)
         if len(self._open) >= _BATCH:
             self.seal()

@@ -173,7 +173,10 @@ class Indexer:
         run.parsed.clear()
 
     def _published(self, run: Run, delta: GraphDelta, ends: ExitStack) -> AbstractContextManager[None]:
-        """Show a small change in answers before its commit; see `published`."""
+        """Show a small change in answers before the `with` block commits it.
+
+        The block runs without this if the run is a full one, or if data for later runs is not kept.
+        """
         if run.is_full or not self._options.keep_warm:
             return nullcontext()
         return published(self._data.store, self._data.projections, ends, delta, run.outdated, run.listener)

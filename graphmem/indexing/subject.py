@@ -26,7 +26,7 @@ class IndexedProject:
 
     @property
     def marker(self) -> Path:
-        """File that names the file being parsed; see `parsing.marker`."""
+        """File that records which file is being parsed, in case of a crash."""
         return self.data_dir / MARKER
 
 

@@ -12,7 +12,10 @@ MOST_FIRST: Final = 1_000  # sessions that are remembered to have sent a message
 
 
 class Beginnings:
-    """The first messages and late starts of sessions. Thread-safe."""
+    """Sessions that sent no message yet, or lack the context of their start.
+
+    Thread-safe.
+    """
 
     def __init__(self) -> None:
         self._first: OrderedDict[str, None] = OrderedDict()  # sessions that have sent their first message
@@ -56,7 +59,7 @@ class Beginnings:
             self.owe_start(session)
 
     def owe_start(self, session: str) -> None:
-        """Record that a session began while no server ran."""
+        """Record that a session still has to be shown the context of its start."""
         with self._lock:
             self._late[session] = None
             while len(self._late) > MOST_SESSIONS:

@@ -307,11 +307,11 @@ class Injector:
     # ---- planning
 
     def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Injection:
-        """Return memories about earlier work on a task; see `Planner.plan`."""
+        """Return memories about earlier work on a task, for an agent's plan."""
         return self._planned("plan", ask, lambda: self._planner.plan(task, modules, ask))
 
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Injection:
-        """Return memories for the next phase of work; see `Planner.relay`."""
+        """Return memories for the next phase of work, `to`, after `before`."""
         return self._planned("relay", ask, lambda: self._planner.relay(before, to, ask, work_unit))
 
     def prefetch(self, module: str) -> Prefetch:
@@ -326,7 +326,7 @@ class Injector:
         return self._planner.step_limit(module, base)
 
     def packed(self, answer: SearchAnswer, budget_tokens: int, form: str = "text") -> PackedText:
-        """Pack search hits into one text; see `Planner.packed`."""
+        """Pack search hits into one text of at most `budget_tokens` tokens."""
         return self._planner.packed(answer, budget_tokens, form)
 
     def _planned(self, point: str, ask: Ask, gather: Callable[[], Gathered]) -> Injection:
@@ -347,5 +347,5 @@ class Injector:
             _log.warning("hook events are delayed by more than %.0f s", timeout_s)
 
     def soon(self, work: Callable[[], object]) -> None:
-        """Run a function in the background; see `Background.soon`."""
+        """Run a function in the background; return at once."""
         self._background.soon(work)

@@ -32,7 +32,10 @@ class WorkPhases:
         self._sessions = RecentSessions(_Session, _SESSIONS)
 
     def acted(self, session: str, action: str) -> None:
-        """Record the action of a tool in a session; see `tools.TOOLS`."""
+        """Record that an agent read, edited or ran something in a session.
+
+        `action` is one of the values of `tools.TOOLS`, such as "read".
+        """
         with self._lock:
             state = self._sessions.use(session)
             if action in _LOOKING:

@@ -66,10 +66,10 @@ def site_line(site: Site) -> str:
 
 
 def missing_notes(answer: SearchAnswer) -> list[str]:
-    """Return sentences about failed search methods.
+    """Return sentences about the search methods that returned no result.
 
-    If there are hits, failures of the search by modules and flows are left out, because a sentence about them would cost tokens in each
-    search.
+    A search also looks for modules and call flows, which exist only after they were derived from the graph. If they do not exist, but
+    there are other hits, the result has no sentence about them. Otherwise the sentence would cost tokens in each search.
     """
     return unanswered({name: reason for name, reason in answer.missing.items() if name not in STRUCTURE or not answer.hits})
 

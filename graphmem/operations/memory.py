@@ -1,4 +1,4 @@
-"""Operations on memories: write, read, curate, import and export."""
+"""Operations on memories: write, read, change, import and export."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ class MemoryOperations:
         limit: int = 50,
         offset: Offset = 0,
     ) -> MemoryPage:
-        """Memories that match a filter; default: all except retired ones."""
+        """Memories that match a filter; default: no superseded or deprecated ones."""
 
     @operation("query", needs="read", shows=Sight.SEEN, sizes={"n": ("before", "after")}, command="memory timeline")
     def timeline(self, id: Id, n: Annotated[int, Within("results"), Spelled(("-n",))] = 5) -> Timeline:  # noqa: A002
@@ -280,7 +280,13 @@ class MemoryOperations:
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True)
     def prune(self, dry_run: bool = False, actor: Actor = "") -> PruneAnswer:
-        """Retire memories that are long unused, expired or over a limit."""
+        """Deprecate memories that are unused, expired or over a limit.
+
+        A search does not return deprecated memories. If the settings allow it, memories deprecated long ago are removed for good.
+
+        Args:
+            dry_run: only report the memories that would be deprecated or removed.
+        """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, command="memory retract")
     def retract(self, origin: str, hard: bool = False, dry_run: bool = False, actor: Actor = "") -> Forgotten:

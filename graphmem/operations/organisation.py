@@ -48,7 +48,7 @@ class OrganisationOperations:
             name: name of the person as others see it; default: the login.
             team: name of a team to join, which is created if needed.
             key: project in which the person, or the named team, gets a role: its key, the beginning of it, or its name.
-            level: the role in the project: read, write, curate or admin.
+            level: the role in the project: read, write, curate (change the memories of others) or admin.
             admin: make the person an administrator of the organisation.
             url: address postgresql://host/name; default: the setting sync_url.
         """
@@ -75,7 +75,7 @@ class OrganisationOperations:
 
         Args:
             key: the project's key, as `graphmem organisation status` shows it, or the beginning of it, or the project's name.
-            level: role in the project: read, write, curate or admin; `none` takes the role away.
+            level: role in the project: read, write, curate (change the memories of others) or admin; `none` takes the role away.
             login: login of the person.
             team: name of the team.
             url: address postgresql://host/name; default: the setting sync_url.

@@ -15,7 +15,7 @@ from graphmem.runtime.tables import read_table
 
 
 class Project(Protocol):
-    """The files of a repository; see `test_runners.Project`."""
+    """The files of a repository, as far as test commands depend on them."""
 
     def text(self, path: str) -> str | None:
         """Return the text of a file; None if it is missing."""

@@ -148,7 +148,7 @@ def read_sealed_json(data: bytes) -> dict[str, Any]:
     if tail is not None:
         del found["sum"]
     elif found and isinstance(last := list(found.values())[-1], str) and len(last) == _LIKE_A_SUM:
-        raise ValueError("the checksum in the file has an invalid form, so the file may be damaged; graphmem ignores the file")
+        raise ValueError("the entry `sum` of the file is not a checksum, so the file may be damaged; graphmem ignores the file")
     return found
 
 

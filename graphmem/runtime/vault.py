@@ -78,7 +78,10 @@ class Vault:
         return self.head + self._cipher.encrypt(data or b"\0", [place.encode(), b"" if data else b"empty"])
 
     def seal_text(self, text: str, place: str = "") -> str:
-        """Encrypt a string to a string; see `seal`. "" is returned unchanged."""
+        """Encrypt a string to a string of ASCII characters, as `seal` does bytes.
+
+        "" is returned unchanged.
+        """
         if not text:
             return ""
         return self.head.decode() + base64.b64encode(self.seal(text.encode("utf-8", "surrogatepass"), place)[len(self.head) :]).decode()

@@ -18,7 +18,7 @@ FILE: Final = "weights.json"
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Factors for the built-in search weights, accepted by a person.
+    """Factors that a person accepted, to multiply the built-in search weights.
 
     The object also has the time of acceptance, and the number of commits from which the factors were computed.
     """
@@ -41,7 +41,10 @@ class WeightBook:
         self._kept = AcceptedFile(folder / FILE, _decoded, _content)
 
     def accepted(self) -> Accepted | None:
-        """Return the accepted factors; None while the built-in weights are used."""
+        """Return the factors of search weights that a person accepted.
+
+        The result is None until a person accepts factors. Until then, the built-in weights are used.
+        """
         return self._kept.weights()
 
     def factors(self) -> Mapping[str, float]:
@@ -53,7 +56,7 @@ class WeightBook:
         return accepted.factors if accepted is not None else MappingProxyType({})
 
     def accept(self, factors: Mapping[str, float], at: datetime, cases: int) -> None:
-        """Use `factors` from now on, instead of factors accepted before.
+        """Store the factors of search weights that a person accepted; use them.
 
         Args:
             factors: maps a group of weights to the factor of its built-in weights.

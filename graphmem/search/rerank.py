@@ -42,7 +42,7 @@ class Timed:
         return self._reranker.model_id
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the relevance of each text to the query; see `Reranker.scores`."""
+        """Return the relevance of each text to the query, higher is better."""
         begun = time.perf_counter()
         try:
             return self._reranker.scores(query, texts)

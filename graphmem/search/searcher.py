@@ -104,7 +104,7 @@ class Searcher:
         self._project = ""
 
     def search(self, request: Request, state: Callable[[], IndexState], *, wait: bool = True) -> SearchAnswer:
-        """Run a search; see `GraphMem.search`.
+        """Search code and memories; return the hits, best first.
 
         Args:
             request: the search request.

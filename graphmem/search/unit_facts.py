@@ -59,7 +59,7 @@ class FactsOfUnits:
         self._docs: dict[str, Documentation] = both[1]
 
     def of(self, units: Collection[str], nodes: Mapping[str, int], entries: Mapping[str, Entry]) -> dict[str, UnitFacts]:
-        """Return the facts about units, by unit id; see `UnitFacts`.
+        """Return facts about units, such as names and file, by unit id.
 
         A unit is a symbol, or a chunk without a symbol.
 

@@ -137,9 +137,9 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
 
 
 def _make_room(log: Path) -> None:
-    """Begin a new server log if the current one is too long.
+    """Rename the server log if it is too long, so that a new one begins.
 
-    The log that was renamed before is replaced.
+    The new name ends with `.1`. An older log of this name is replaced.
     """
     with contextlib.suppress(OSError):  # another client rotated it, or the folder is read-only, which the server will report
         if log.stat().st_size > LOG_BYTES:

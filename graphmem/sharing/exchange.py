@@ -151,8 +151,8 @@ class Exchange:
             heads = state.disagreements().get(name, []) if state is not None else []
             if not 1 <= side <= len(heads):
                 raise SharingError(
-                    f"the field {name} of memory #{row.short_id} has no value with the number {side}; use a number "
-                    "that `graphmem sync --status` lists",
+                    f"the disagreement about the field {name} of memory #{row.short_id} has no value with the number {side}; "
+                    "use a number that `graphmem sync --status` lists",
                     reason="unknown",
                 )
             assert state is not None  # noqa: S101 - it has heads

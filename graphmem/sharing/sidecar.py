@@ -123,7 +123,7 @@ class Sidecar:
             return default if row is None else str(row[0])
 
     def put(self, facts: Mapping[str, Any]) -> None:
-        """Store values by key; see `get`."""
+        """Store the value of each key, which `get` returns; replace older values."""
         with self.writing() as db:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(key, str(value)) for key, value in facts.items()])
 

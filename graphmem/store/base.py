@@ -264,7 +264,7 @@ class GraphReads(Protocol):
         """Map the id of each embedding model to the number of its stored vectors."""
 
     def meta(self) -> dict[str, str]:
-        """Return the named values in the database, which are short strings.
+        """Return the metadata of the database: short strings by name.
 
         Examples are `project`, `root` and `indexed_at` (time of the last index run).
         """
@@ -279,7 +279,7 @@ class GraphWrites(Protocol):
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of the code; return the new counter of changes.
 
-        `meta` has named values to store with the change. The commit is atomic: a crash at any time leaves the old or the new graph, never a
+        `meta` has metadata to store with the change. The commit is atomic: a crash at any time leaves the old or the new graph, never a
         mixture. An empty graph is filled by a bulk copy, which stays invisible until it is complete. Any other change is one transaction.
         """
 
@@ -299,7 +299,7 @@ class GraphWrites(Protocol):
             delta: the change. Links to unknown code are left out, except links to files in `delta.files`. The state of each link is
                 computed from the stored code (see `store.writes.anchors`); the state in the row is ignored.
             vectors: (text_hash, vector) rows of the `embedding_model` of the memories, committed with the change.
-            meta: named values to set.
+            meta: metadata to set, by name.
 
         Raises:
             BadInputError: the change contradicts itself, or leads to a memory or session that does not exist.
@@ -354,7 +354,7 @@ class GraphWrites(Protocol):
         """
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some of the named values (such as `indexed_at`) in the database.
+        """Set some metadata of the database, such as `indexed_at`.
 
         The counters of changes do not grow.
         """

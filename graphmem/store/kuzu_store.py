@@ -263,7 +263,7 @@ class KuzuStore(StoreReads, StoreChanges):
         self._write(lambda: self._transact(lambda change: derived.put_handles(change, project, rows), {HANDLES_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some of the named values (such as `indexed_at`) in the database.
+        """Set some metadata of the database, such as `indexed_at`.
 
         The counters of changes do not grow.
         """

@@ -86,7 +86,11 @@ def unpacked(data: bytes, most: int) -> Any:
 
 
 def inflated(data: bytes, most: int) -> bytes:
-    """Decompress bytes from another machine; see `unpacked`."""
+    """Decompress bytes from another machine, to at most `most` bytes.
+
+    Raises:
+        BadInputError: the bytes are damaged, or the content is too large.
+    """
     inflate = zlib.decompressobj()
     try:
         content = inflate.decompress(data, most)
@@ -102,7 +106,11 @@ def inflated(data: bytes, most: int) -> bytes:
 
 
 def value_in(content: bytes) -> Any:
-    """Return the JSON value in decompressed bytes; see `unpacked`."""
+    """Return the JSON value in decompressed bytes.
+
+    Raises:
+        BadInputError: the bytes are not valid JSON.
+    """
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -49,7 +49,10 @@ class Partition:
         self._package_of = self._units(self.code, packages.of_folders)
 
     def groups(self, known: Sequence[Known], co_change: Mapping[tuple[str, str], float], *, current: bool) -> list[list[str]]:
-        """Return the paths of each group; see `Modules` for the parameters."""
+        """Divide the files into groups, the modules; return the paths of each.
+
+        The class `Modules` explains the parameters.
+        """
         earlier = {path: one.id for one in known for path in one.paths}
         here, units = set(self.code), self._package_of
         if current and here == set(earlier) and not _divided(units, earlier):

@@ -87,7 +87,7 @@ class HostedBranch(HostedProject):
 
     @property
     def in_place(self) -> bool:
-        """Whether the index directory of the project still has the same path."""
+        """Whether the index directory still has the path where it was opened."""
         return self._main.in_place
 
     def __getattr__(self, name: str) -> Any:

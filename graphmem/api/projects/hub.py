@@ -226,7 +226,7 @@ class HubApp:
         return await self._branch_mount(name, branch, access), scope
 
     def _make_missing(self, name: str, key: str) -> None:
-        """Create a project, unless it exists; see `Hosting.make`."""
+        """Create a project with the key `key` on the server, unless it exists."""
         if not self._hosting.exists(name):
             self._hosting.make(name, key)
 

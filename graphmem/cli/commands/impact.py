@@ -63,7 +63,7 @@ Towards = Annotated[
 Limit = Annotated[
     int | None,
     typer.Option(
-        "--limit", min=1, max=_ALL, help="The maximum number of listed hits; totals stay exact. Default: 1,000; with --top 0: all."
+        "--limit", min=1, max=_ALL, help="The maximum number of listed hits; totals stay exact. Default: 1,000, or all if --top is 0."
     ),
 ]
 AsOf = Annotated[

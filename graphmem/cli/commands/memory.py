@@ -148,7 +148,9 @@ def pin(
     here: CommandContext,
     id: Id,  # noqa: A002 - the word of the domain
     *,
-    off: Annotated[bool, typer.Option("--off", help="Remove the pin: the memory fades and can be pruned again.")] = False,
+    off: Annotated[
+        bool, typer.Option("--off", help="Remove the pin: the memory's confidence decays, and the memory can be pruned again.")
+    ] = False,
 ) -> None:
     """Pin a memory: its confidence never decays and it is never pruned."""
     service = _vouched(here, id) if not off else here.service()

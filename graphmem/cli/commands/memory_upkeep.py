@@ -90,9 +90,12 @@ def config(
 def prune(
     here: CommandContext,
     *,
-    apply: Annotated[bool, typer.Option("--apply", help="Retire the memories; without this option the memories are only listed.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Deprecate or remove the memories; default: only list them.")] = False,
 ) -> None:
-    """Retire memories that have decayed, expired or exceed a limit."""
+    """Deprecate memories that are unused, expired or over a limit.
+
+    A search does not return deprecated memories. If the settings allow it, memories deprecated long ago are removed for good.
+    """
     from graphmem.cli.render import memory as render
 
     answer = here.service().prune(dry_run=not apply, actor=ACTOR)

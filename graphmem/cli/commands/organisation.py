@@ -157,7 +157,7 @@ def _story(output: Output, folder: Path, url: str) -> None:
 
 
 def _people(output: Output, folder: Path, url: str) -> None:
-    """Demonstrate a database with people and roles; print what two people see."""
+    """Demonstrate a database with accounts and roles, as two users see it."""
     from graphmem.sharing.organisation import OrganisationDesk
 
     key, addresses = "example:site", {}

@@ -52,7 +52,9 @@ def invite(
     on: Annotated[
         str, typer.Option("--on", metavar="PROJECT", help="Project in which the person gets a role; with --team, the team gets the role.")
     ] = "",
-    level: Annotated[str, typer.Option("--level", help="The role in the project: read, write, curate or admin.")] = "write",
+    level: Annotated[
+        str, typer.Option("--level", help="The role in the project: read, write, curate (change the memories of others) or admin.")
+    ] = "write",
     projects: Projects = None,
 ) -> None:
     """Invite a person to the server, and print the invitation code.
@@ -74,7 +76,11 @@ def role(
     here: CommandContext,
     on: Annotated[str, typer.Argument(metavar="PROJECT", help="Name of the project.")],
     level: Annotated[
-        str, typer.Argument(metavar="LEVEL", help="The role in the project: read, write, curate or admin; none: remove the role.")
+        str,
+        typer.Argument(
+            metavar="LEVEL",
+            help="The role in the project: read, write, curate (change the memories of others) or admin; none: remove the role.",
+        ),
     ],
     *,
     login: Annotated[str, typer.Option("--login", help="Login of a person.")] = "",

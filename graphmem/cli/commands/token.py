@@ -31,7 +31,8 @@ def create(
         typer.Option(
             "--scope",
             "-s",
-            help="What the token allows: read, remember, curate, index, admin; write stands for the first four (repeatable).",
+            help="What the token allows: read, remember (store memories), curate (change all memories), index, admin; "
+            "write stands for the first four (repeatable).",
         ),
     ] = None,
     visibility: Annotated[

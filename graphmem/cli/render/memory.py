@@ -152,7 +152,7 @@ def forgotten(output: Output, answer: Forgotten) -> None:
 
 
 def pruned(output: Output, answer: PruneAnswer) -> None:
-    """Print the memories that pruning retires or would retire, with the rule."""
+    """Print the memories that pruning deprecates or removes, with the reason."""
     output.rows([((f"#{one.short_id}", common.NAME), one.title, (f"{one.action}: {one.rule}", common.DIM)) for one in answer.pruned])
     verb = "would be retired" if answer.dry_run else "retired"
     did = "; --apply retires them" if answer.dry_run and answer.pruned else ""

@@ -864,7 +864,7 @@ export const words = {
     about_field: (name) => `two values of “${name.replaceAll("_", " ")}”`,
     knows: "Memories by person",
     knows_hint: "People with their current memories that you may see, and the files that most of these memories are about.",
-    alone: "Authors are known when memories are shared through a team's database or a server with people. See docs/organisation.md.",
+    alone: "Authors are known only if memories are shared through a team's database, or through a server with user accounts. See docs/organisation.md.",
     person: "Person",
     memories: "Memories",
     about: "Mostly about",

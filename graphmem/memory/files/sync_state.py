@@ -60,7 +60,7 @@ def stored_state(path: Path) -> dict[str, Common]:
 
 
 def _read_state(path: Path) -> dict[str, Common]:
-    """Read the state of the last sync from its file; see `stored_state`.
+    """Read the states of synced files after their last syncs, from a file.
 
     Raises:
         OSError: the state file cannot be read.

@@ -57,7 +57,7 @@ class Committer:
     def put(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
         """Queue a write of memories for the graph.
 
-        `delta` has the changes, and `meta` has named values to store in the graph together with the changes. If the system cannot start a
+        `delta` has the changes, and `meta` has metadata to store in the graph together with the changes. If the system cannot start a
         thread, the write runs at once in the caller's thread.
         """
         if self._thread is None:

@@ -281,7 +281,10 @@ class MemoryRepository(MemoryReader):
     # ---- journal and graph
 
     def catch_up(self) -> None:
-        """Make the graph agree with the journal; see `Recovery.level`."""
+        """Repair differences between the graph and the journal of memories.
+
+        `notes` then has one sentence for each repair.
+        """
         with self._turn:
             done = self.recovery.level() if self.store.feed is None else []
             self.notes = [*self.journal.notes, *done]

@@ -1,4 +1,7 @@
-"""Find the files and the external source of a command line."""
+"""Find the files of a command line, and whether it reads external text.
+
+External text comes from outside of the project and the machine, such as the text of a web page. An agent must not trust it.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,7 @@ _PUNCTUATION: Final = ";()<>|&\n"
 
 
 class Looked(NamedTuple):
-    """Files that a command line reads and writes, and its external source.
+    """Files that a command line uses, and the source of external text, if any.
 
     The field `stranger` names the external source: a program or an input that is not local. `stranger` is "" if everything is local. The
     working directory has no influence on these values.
@@ -113,7 +116,7 @@ def is_external_package(path: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def looked_at(line: str) -> Looked:
-    """Find the files that a command line uses, and its external source.
+    """Find the files that a command line uses, and a source of external text.
 
     Each part of the line is judged by `grammars/programs.toml`. One part that is not local makes the whole line external.
     """
@@ -181,7 +184,7 @@ def _simple(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
 
 
 def _part(words: list[str], bodies: str, depth: int) -> Looked:
-    """Find the files that one simple command uses, and its external source.
+    """Find the files of one simple command, and a source of external text.
 
     Args:
         words: words of the command.

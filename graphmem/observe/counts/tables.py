@@ -33,7 +33,10 @@ class Table(dict[K, V], Generic[K, V]):
         self.dropped = 0
 
     def add(self, key: K, value: V) -> V:
-        """Store a value under a key and return it; first halve a full table."""
+        """Store a value under a key and return the value.
+
+        If the table is full, the half of its entries with the lower rank is removed first.
+        """
         if len(self) >= self.limit:
             self.halve()
         self[key] = value

@@ -1,4 +1,4 @@
-"""The parts that learning from sessions uses, and its audit-log name."""
+"""Inputs and constants of learning from sessions, such as its log name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WISH_TAGS: Final = ("observed", "remember")  # of requested memories
 
 
 class Means(NamedTuple):
-    """The parts that learning uses: memories, statistics, settings, a model."""
+    """Inputs of learning: memories, statistics, settings, a language model."""
 
     book: MemoryRepository
     ledger: Ledger

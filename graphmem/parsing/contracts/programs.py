@@ -1,4 +1,4 @@
-"""Find where programs of a project begin, and where its tests start them.
+"""Find entry points of a project's programs, and tests that start them.
 
 An example is `Command::new(env!("CARGO_BIN_EXE_app"))` in a test of Rust, which starts the function `main`.
 """
@@ -25,9 +25,9 @@ _WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 def begins(facts: FileFacts, source: bytes, table: Table) -> Iterator[End]:
-    """Yield an `End` for each program that starts in a file.
+    """Yield an `End` for each program whose entry point is in a file.
 
-    A program starts in a function that the table names, such as `main`. In languages whose tests start programs by their files, a file
+    The entry point is a function that the table names, such as `main`. In languages whose tests start programs by their files, a file
     whose first line begins with `#!` is also a program.
     """
     for position, one in enumerate(facts.definitions):

@@ -337,7 +337,7 @@ class Following:
         return self.watcher.note if self.watcher is not None else ""
 
     def start(self, root: Callable[[], Path], options: DiscoveryOptions, host: Host) -> None:
-        """Begin to index changes of files as they happen; see `Watcher`."""
+        """Begin to follow changes of the project's files, and index them."""
         if self.watcher is None:
             watcher = Watcher(root(), options, host)
             watcher.start()

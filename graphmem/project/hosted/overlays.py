@@ -71,7 +71,7 @@ class PushedBranch:
     Attributes:
         by: login of the person who pushes.
         commit_sha: the pushed commit; "" if unknown.
-        facts: further data of the branch: "meta" (named values), "contracts" and "handles" (framework keys, such as routes).
+        facts: further data of the branch: "meta" (metadata, by name), "contracts" and "handles" (framework keys, such as routes).
         digests: the digest of each file of the branch.
         main: the digest of each file of the main branch.
         bodies: packed rows of the sent files, by digest. A file whose rows the server has already is not sent.

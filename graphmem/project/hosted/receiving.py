@@ -149,7 +149,7 @@ class Receiving:
             raise unknown_branch(branch)
         if not _may_drop(key, known.pushed_by, who):
             raise ForbiddenError(
-                f"only {known.pushed_by}, who pushed the branch {branch!r}, and curators of the project may change it; ask one of them",
+                f"only {known.pushed_by}, who pushed the branch {branch!r}, and people with the role curate may change it; ask one of them",
                 needs="curate",
                 verb="drop_branch",
             )

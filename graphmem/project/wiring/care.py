@@ -29,7 +29,7 @@ class CareParts:
 
 
 def create_care(inputs: Inputs, stored: StoredParts, code: CodeParts, context: ContextParts) -> CareParts:
-    """Create the parts that watch over the index itself."""
+    """Create the parts that check and maintain the index."""
     store, data_dir, settings = inputs.store, inputs.data_dir, inputs.settings
     book, projections, vectors, ledger = stored.book, stored.projections, stored.vectors, stored.ledger
     renewed = (stored.history.renew, partial(ledger.renew, Ledger.close))

@@ -139,7 +139,7 @@ def _about_sessions(inputs: Inputs, stored: StoredParts, code: CodeParts, contex
 
 
 def _about_index(inputs: Inputs, stored: StoredParts, context: ContextParts, agents: AgentParts, care: CareParts) -> tuple[object, ...]:
-    """Return the parts that weigh searches and take care of the index."""
+    """Return the parts that set search weights and maintain the index."""
     store, book, graph, projections, vectors = inputs.store, stored.book, stored.graph, stored.projections, stored.vectors
     return (
         PhaseWeighing(book, stored.phases, stored.ledger),

@@ -185,7 +185,7 @@ def _of_result(inference: Inference, entry: FileEntry, scope: int, line: int, te
 
 
 def _returned(inference: Inference, function: Symbol) -> Written:
-    """Return the declared result of a function, without type parameters."""
+    """Return the declared result type of a function, without type parameters."""
     entry = inference.project.entry(function)
     return _closed(of_annotation(entry, function.index, entry.definitions[function.index].returns))
 

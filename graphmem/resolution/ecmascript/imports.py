@@ -130,7 +130,7 @@ class EcmascriptNames(Rules):
         return (), [imports[position]._replace(name=name) for position in exports.stars]
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the value of the name `a` in `import { a } from "module"`.
+        """Return the type of the name `a` in `import { a } from "module"`.
 
         `module` is the file or package, and `name` is `a`.
         """
@@ -144,7 +144,7 @@ class EcmascriptNames(Rules):
         return False
 
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
-        """Return the value that a module exports under a name.
+        """Return the type of the value that a module exports under a name.
 
         The export may be a named, default or CommonJS export, or a re-export. None means that the module itself defines and exports `name`;
         the caller then looks it up there.
@@ -152,9 +152,9 @@ class EcmascriptNames(Rules):
         return self._member(inference, module, name, as_type=False)
 
     def from_module(self, inference: Inference, module: Atom, name: str, *, as_type: bool) -> Type:
-        """Return the value that a module or package exports under a name.
+        """Return the type of a name that a module or package exports.
 
-        If `as_type` is true, return the type of this name instead. A value and a type may share a name.
+        In TypeScript, a value and a type may share the name. If `as_type` is true, the name means the type, else the value.
         """
         if module[0] == EXT and name == "default":
             return frozenset((module,))  # the default export of an external package represents the package
@@ -164,9 +164,10 @@ class EcmascriptNames(Rules):
         return self._member(inference, target, name, as_type=True) or EMPTY
 
     def _member(self, inference: Inference, module: FileEntry, name: str, *, as_type: bool) -> Type | None:
-        """Return the value, or with `as_type` the type, that a module exports.
+        """Return the type of a name that a module exports.
 
-        `name` is the exported name. None means that the module itself defines and exports `name`; the caller then looks it up there.
+        In TypeScript, a value and a type may share the name. If `as_type` is true, the name means the type, else the value.
+        None means that the module itself defines and exports `name`; the caller then looks it up there.
         """
         inference.project.touch("top", module.path, "*")
         inference.project.touch("top", module.path, name)
@@ -223,7 +224,7 @@ class EcmascriptNames(Rules):
         return join_all(self.from_module(inference, atom, found.name, as_type=as_type) for atom in ordered(targets))
 
     def _common_js(self, inference: Inference, module: FileEntry) -> Type:
-        """Return the value assigned to `module.exports` or `export =`.
+        """Return the type of the value of `module.exports` or `export =`.
 
         In `const app = module.exports = {}`, the variable `app` has the same value. So members that are added to `app` are included.
         """
@@ -234,7 +235,7 @@ class EcmascriptNames(Rules):
         return inference.expanded(found)
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """Return the value of a whole module, as in `import * as module from "x"`.
+        """Return the type of the name `a` in `import * as a from "module"`.
 
         If the file has `module.exports = value`, the result also contains the type of `value`.
         """

@@ -186,7 +186,7 @@ _ELEMENT: Final = LIBRARY.elements
 
 
 def container_method(inference: Inference, container: Container, name: str, call: Call) -> Type:
-    """Return the result of a method of an array, set, map or promise."""
+    """Return the type of a method call on an array, set, map or promise."""
     if container[0] == TUP:
         _, items, _ = container
         kind = "list"

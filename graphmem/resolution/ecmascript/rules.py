@@ -153,7 +153,7 @@ class EcmascriptRules(Prototypes, Receivers, EcmascriptTypes):
         return implied_parameter(inference, symbol, index)
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Return the result of a method of an array, set, map or promise."""
+        """Return the type of a method call on an array, set, map or promise."""
         return container_method(inference, container, name, call)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:

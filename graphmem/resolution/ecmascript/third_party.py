@@ -71,7 +71,7 @@ def _said_or_first(inference: Inference, call: Call) -> Type:
 
 
 def _state(inference: Inference, call: Call) -> Type:
-    """Return the result of `useState(value)` or `useState(() => value)`.
+    """Return the type of a call `useState(value)` or `useState(() => value)`.
 
     The result is a pair: the type of the value, and an external function.
     """
@@ -123,7 +123,7 @@ def _use_context(inference: Inference, call: Call) -> Type:
 
 
 def _lazy(inference: Inference, call: Call) -> Type:
-    """Return the module's default export for `lazy(() => import("module"))`."""
+    """Return the type of `lazy(() => import("a"))`: the default export of `a`."""
     modules = inference.awaited(called(inference, call))
     return join_all(inference.module_member(atom, "default") if atom[0] == MODULE else frozenset((atom,)) for atom in ordered(modules))
 

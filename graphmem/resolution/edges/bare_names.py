@@ -63,7 +63,7 @@ class BareNames:
         return found
 
     def _definitions(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
-        """Return the result of `definitions` for calls with given arguments.
+        """Return the definitions of a name that fit given arguments, cached.
 
         `positional` is the number of positional arguments, or -1 if unknown. `keywords` are the names of the keyword arguments. All calls
         in this file with the same name, `positional` and `keywords` have the same result.

@@ -201,10 +201,10 @@ class Callees:
         return [extension_target(self.project, symbol, "receiver_type") for symbol in found]
 
     def without_types(self, reference: Reference, callee: TermIndex) -> TermIndex:
-        """Return the index of a call's callee, without type arguments in brackets.
+        """Return a call's callee without type arguments in brackets.
 
-        For `f[A](…)`, the result is the expression `f`. In `handlers[i](…)`, the brackets contain an index, so `callee` is returned
-        unchanged.
+        `callee` and the result are the numbers of expressions in the file. For `f[A](…)`, the result is the number of `f`. In
+        `handlers[i](…)`, the brackets contain a subscript and no type, so `callee` is returned unchanged.
         """
         found = self.terms[callee]
         if found[0] != INDEX or not rules_of(self.entry).functions_take_types:

@@ -70,7 +70,7 @@ class Wrappers:
         return []
 
     def _decorators(self, reference: Reference, callee: TermIndex) -> Iterator[Symbol]:
-        """Yield the functions that get the called function as first argument.
+        """Yield the decorators whose first argument is the function being called.
 
         `callee` is the called expression. It is one of the following:
 

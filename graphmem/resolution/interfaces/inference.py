@@ -80,7 +80,7 @@ class AsksNames(Protocol):
         ...
 
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
-        """Return the value of the name `b` in `from a import b`."""
+        """Return the type of the name `b` in `from a import b`."""
         ...
 
 

@@ -180,7 +180,7 @@ class CallRules:
         return EMPTY
 
     def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
-        """Return the result of a class call, if a method of the class decides it.
+        """Return the type of a class call, if a method of the class decides it.
 
         `symbol` is the called class. In Python, an example of such a method is `__new__`. If the call simply creates an object of the
         class, the result is empty.
@@ -188,7 +188,7 @@ class CallRules:
         return EMPTY
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Return the result of a method of a list, dictionary or other container."""
+        """Return the type of a method call on a list or other container."""
         return EMPTY
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:

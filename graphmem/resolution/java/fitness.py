@@ -87,7 +87,7 @@ def _fit(inference: Inference, given: Atom, declared: Atom) -> int:
 
 
 def is_unknown(atom: Atom) -> bool:
-    """Whether a type is the unknown result of a method of Java's library."""
+    """Whether `atom` is the unknown type of a call of Java's library."""
     return atom[0] == EXTI and ("(" in atom[2] or "[" in atom[2])
 
 

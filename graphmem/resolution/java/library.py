@@ -58,7 +58,7 @@ def result(inference: Inference, atom: Outside, call: Call, containers: Containe
 
 
 def _made(inference: Inference, package: Package, dotted: str, call: Call, containers: Containers) -> Type:
-    """Return the object of a library class that its static method makes.
+    """Return the type of the object that a library's static method creates.
 
     `dotted` has the class and the method. The elements of a container are the arguments, or come from them.
     """
@@ -84,7 +84,7 @@ def _made(inference: Inference, package: Package, dotted: str, call: Call, conta
 
 
 def _elements(given: Type) -> Type:
-    """Return the elements of arrays, collections and streams."""
+    """Return the type of the elements of arrays, collections and streams."""
     return join_all(atom[2][0] for atom in ordered(given) if atom[0] == BOX and len(atom[2]) == 1)
 
 

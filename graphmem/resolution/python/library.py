@@ -308,7 +308,7 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
 
 
 def container_method(inference: Inference, container: Container, name: str, call: Call) -> Type:
-    """Return the result of a method of a list, tuple, set, dict or iterator."""
+    """Return the type of a method call on a list, set or other container."""
     same: Type = frozenset((container,))
     kind = container[1] if container[0] == BOX else "tuple"
     if container[0] == BOX and kind == "dict":

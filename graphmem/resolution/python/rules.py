@@ -84,7 +84,7 @@ class PythonRules(PythonClasses, SpecialMethods, StructuralClasses):
         return known(inference, call) if known is not None else None
 
     def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
-        """Return the result of a class call, if `__new__` decides it.
+        """Return the type of a class call, if `__new__` decides it.
 
         `symbol` is the called class. The `__new__` of a decorator class may return a function or a `partial`. The `__new__` of a factory
         may return an object of a subclass. If `__new__` returns only objects of the class or of its bases, the result is empty.

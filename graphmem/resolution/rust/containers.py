@@ -1,4 +1,4 @@
-"""Results of methods of options, results, collections and iterators.
+"""Types of method calls on options, results, collections and iterators.
 
 An iterator is a list of its items here, and so is a slice. A map is a list of pairs whose last part is the type of its values.
 """
@@ -60,9 +60,9 @@ _SIZE: Final = one((EXTI, Package("std"), "usize", None))
 
 
 def result_of_method(inference: Inference, container: Container, name: str, call: Call) -> Type:
-    """Return the result of a method of an `Option`, `Result` or collection.
+    """Return the type of a method call on an `Option`, `Result` or collection.
 
-    Iterators are included. For a plain value, only methods that return the value itself are known.
+    `name` is the method. Iterators are included. For a plain value, only methods that return the value itself are known.
     """
     if container[0] == CLASS:
         return one((INST, container[1], True))
@@ -82,7 +82,7 @@ def result_of_method(inference: Inference, container: Container, name: str, call
 
 
 def _of_choice(inference: Inference, container: Box, name: str, call: Call) -> Type | None:
-    """Return the result of a method of an `Option` or `Result`, if known."""
+    """Return the type of a method call on an `Option` or `Result`, if known."""
     kind, parts = container[1], container[2]
     if name in _UNWRAPS:
         return parts[0] or (_result(inference, call, 0) if name in ("unwrap_or_else", "get_or_insert_with") else EMPTY)
@@ -110,7 +110,7 @@ def _of_choice(inference: Inference, container: Box, name: str, call: Call) -> T
 
 
 def _of_map(inference: Inference, container: Box, name: str, call: Call) -> Type | None:
-    """Return the result of a map's own method; None for other methods."""
+    """Return the type of a call of a map's own method; None for other methods."""
     pairs, values = container[2]
     if name in ("get", "get_mut", "remove", "insert"):
         return box("option", values)
@@ -128,7 +128,7 @@ def _of_map(inference: Inference, container: Box, name: str, call: Call) -> Type
 
 
 def _of_items(inference: Inference, container: Box, name: str, call: Call) -> Type:
-    """Return the result of a method of an iterator or of another sequence."""
+    """Return the type of a method call on an iterator or another sequence."""
     kind, parts = container[1], container[2]
     items = parts[0]
     if name in _COUNTS:
@@ -179,7 +179,7 @@ def _objects(given: Type) -> Type:
 
 
 def _result(inference: Inference, call: Call, position: int) -> Type:
-    """Return the result of a function that a call passes as an argument."""
+    """Return the result type of the function that is a call's argument."""
     return _objects(mapped(inference, call.argument(position) or EMPTY))
 
 

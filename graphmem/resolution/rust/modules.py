@@ -71,7 +71,7 @@ class RustModules(PackageRules):
     # names of files, derived from their paths only
 
     def module_names(self, path: str) -> Sequence[str]:
-        """Return the names under which a file can be found.
+        """Return the names under which other files look up a file.
 
         The first is the path of the file's module in its crate, such as `shop::a::b`. The second is a name that all files of the package
         share. A crate root has a third name, which all crate roots in its folder share.
@@ -81,7 +81,10 @@ class RustModules(PackageRules):
         return (*names, _roots_in(path.rpartition("/")[0])) if self._is_root(path) else names
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """Return the names under which a file can be found; see `module_names`."""
+        """Return the names under which other files look up a parsed file.
+
+        `facts` are the results of parsing the file; only its path decides the names.
+        """
         return self.module_names(facts.path)
 
     def package_of(self, path: str) -> str:
@@ -306,7 +309,7 @@ class RustModules(PackageRules):
         return self._parents(inference, module[1]) if module[0] == MODULE else EMPTY
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the value of the name `b` in `use a::b`.
+        """Return the type of the name `b` in `use a::b`.
 
         `module` is `a`: a file, an inline module, or an enum whose variant is `b`.
         """

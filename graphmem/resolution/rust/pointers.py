@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def pointed(inference: Inference, receiver: Receiver) -> Type:
-    """Return the value to which an object points; empty if unknown."""
+    """Return the type of the value to which an object points, if known."""
     places = _targets(inference, receiver[1])
     return inference.expanded(join_all(inference.slot(place) for place in places))
 

@@ -107,7 +107,7 @@ class RustRules(RustTraits):
         return implied(inference, entry, reference)
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """Return the result of the trait method that an operator calls.
+        """Return the type of an operation, from the trait method that it calls.
 
         `receiver` is the left operand. If its type has no such method, a unary operator such as `*x` returns `receiver` itself. For a
         binary operator the result is then empty.
@@ -255,7 +255,7 @@ class RustRules(RustTraits):
         return found
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Return the result of a method of an `Option`, `Result` or collection."""
+        """Return the type of a method call on an `Option` or collection."""
         return result_of_method(inference, container, name, call)
 
 

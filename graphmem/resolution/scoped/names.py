@@ -260,9 +260,9 @@ class ScopedNames(ScopedTable):
         return one((NAMESPACE, dotted, self._language)) if is_known else EMPTY
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """Return the value of an imported file.
+        """Return the type of the name that stands for an imported file.
 
-        The value is the module. In languages in which a file can return a value, the type also contains the returned value.
+        It is the module. In languages in which a file can return a value, the type also contains the returned value.
         """
         target = inference.project.file(module[1]) if self._module_returns and module[0] == MODULE else None
         if target is None:

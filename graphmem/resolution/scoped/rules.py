@@ -179,7 +179,7 @@ class ScopedRules(ScopedProtocols):
         return found
 
     def part_of_tuple(self, inference: Inference, receiver: Instance, position: int) -> Type:
-        """Return the part of an object that a pattern such as `(a, b)` takes.
+        """Return the type of one part that a pattern like `(a, b)` takes.
 
         The class has a method for the part, such as `component1` in Kotlin. For a data class, the part is a parameter of the constructor.
         """
@@ -204,7 +204,7 @@ class ScopedRules(ScopedProtocols):
         return one((EXTI, self.builtin_package, kind, None)) if kind else EMPTY
 
     def _part(self, holder: Container, part: int | str) -> Type:
-        """Return a part of a pair or a map.
+        """Return the type of a part of a pair or a map.
 
         `part` is a position in the pair, or in the pairs of the map. For a map, `part` may also be `keys`, `values` or `entries`.
         """
@@ -264,7 +264,7 @@ class ScopedRules(ScopedProtocols):
         return functions if project.has_modifier(symbol, "singleton") else ()
 
     def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
-        """Return the result of `Name()` for an object or an interface `Name`."""
+        """Return the type of a call `Name()` for an object or an interface `Name`."""
         entry, keywords = inference.project.entry(symbol), [name for name, _ in call.keywords]
         return join_all(
             inference.call_atom((FUNC, function, (INST, symbol, False)), call)
@@ -273,9 +273,10 @@ class ScopedRules(ScopedProtocols):
         )
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Return the result of a container's method, from the language's table.
+        """Return the type of a method call on a container.
 
-        The result may be an element, the container, or the result of a function that is called with the elements.
+        A table of the language decides whether it is the type of an element, of the container, or of the result of a function that is
+        called with the elements.
         """
         if name in self._itself:
             return frozenset((container,))

@@ -377,7 +377,7 @@ class Classes:
         return found
 
     def super_object(self, entry: FileEntry, scope: int) -> Type:
-        """Return the value of `super()` inside the method that contains a scope.
+        """Return the type of `super()` inside the method that contains a scope.
 
         It gives access to the methods of the next class in the method resolution order.
         """

@@ -67,7 +67,7 @@ class Evaluation:
         self._infer_values()
 
     def _infer_names(self) -> None:
-        """Make the parts that infer imported names, names and declared types."""
+        """Create the objects that infer imports, names and declared types."""
         imports = ImportedNames(self)
         self.module_places = imports.module_places
         self.module_member = imports.module_member
@@ -85,7 +85,7 @@ class Evaluation:
         self.declared = names.declared
 
     def _infer_functions(self) -> None:
-        """Make the parts that infer parameters and results of functions."""
+        """Create the objects that infer types of parameters and of calls."""
         parameters = Parameters(self)
         self.parameter = parameters.parameter
 
@@ -100,7 +100,7 @@ class Evaluation:
         self.call_atom = functions.call_atom
 
     def _infer_classes(self) -> None:
-        """Make the parts that infer base classes and attributes."""
+        """Create the objects that infer base classes and attributes."""
         ancestors = Ancestors(self)
         classes = Classes(self, ancestors)
         self.mro = ancestors.mro
@@ -119,7 +119,7 @@ class Evaluation:
         self.super_object = classes.super_object
 
     def _infer_values(self) -> None:
-        """Make the parts that narrow types and infer items of containers."""
+        """Create the objects that narrow types and infer container items."""
         narrowing = Narrowing(self)
         self.instances = narrowing.instances
         self._narrowed = narrowing.narrowed
@@ -371,7 +371,7 @@ class Evaluation:
         return value
 
     def _explicit_super(self, entry: FileEntry, scope: int, given: Sequence[TermIndex], line: int) -> Type:
-        """Return the value of `super(Class, receiver)` in Python.
+        """Return the type of `super(Class, receiver)` in Python.
 
         `given` are the arguments, as indices of expressions. Without a second argument, the result is that of `super()`.
         """
@@ -382,7 +382,7 @@ class Evaluation:
         return join_all(one((SUPEROBJ, symbol, atom)) for symbol in classes for atom in receivers)
 
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
-        """Return the result of calling a function parameter, as in `cls()`.
+        """Return the type of a call of a function's parameter, as in `cls()`.
 
         If the parameter may hold a class, the result has a `MADE` tuple: a placeholder for an object of the class that the caller passes.
         For each caller, `substituted` replaces the placeholder by such an object.

@@ -48,7 +48,7 @@ MAX_OVERRIDING: Final = 16
 
 
 class Functions:
-    """Finds the results of functions and calls, for type inference."""
+    """Infers the result types of functions and of calls."""
 
     def __init__(self, inference: Inference, parameters: Parameters, substitution: Substitution) -> None:
         self.inference = inference

@@ -102,7 +102,7 @@ class ImportedNames:
         return join_all(self.taken(entry, atom, found.name) for atom in ordered(modules))
 
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
-        """Return the value of the name `b` in `from a import b`.
+        """Return the type of the name `b` in `from a import b`.
 
         `module` is `a`. If `a` is the importing file itself, as for `from . import b` in a Python `__init__.py`, the name is a submodule.
         """

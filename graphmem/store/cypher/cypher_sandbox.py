@@ -56,7 +56,7 @@ class CypherSandbox:
         self._removal: threading.Timer | None = None
 
     def ask(self, query: str, params: Mapping[str, Any], most_rows: int, timeout_s: float) -> AskedRows:
-        """Answer a user-written query; see `CypherQueries.ask`."""
+        """Run a user-written query in the sandbox process; return its rows."""
         text, values = checked(query, params, most_rows)
         _log.info("a person asks a Cypher query of %d characters", len(query))  # not its text, which may name a person or a secret
         if not self._turn.acquire(timeout=WAIT_SECONDS):

@@ -191,7 +191,7 @@ class Engine:
         return self._module.PreparedStatement(connection, text, {})
 
     def translate(self, error: BaseException, path: Path, text: str = "") -> GraphMemError:
-        """Convert an engine's exception to a graphmem error; see `engine_errors`."""
+        """Convert an engine's exception to a graphmem error."""
         return translated(self.name, error, path, self.reserved_bytes, text, pool_bytes=self.pool_bytes)
 
 

@@ -79,8 +79,8 @@ def build(
         options: the engine and its memory sizes.
         catalog: the named queries.
         content: the rows to write; they are iterated once.
-        meta: all named values to store, such as counters of changes.
-        further: more named values, stored only if the change of the code moved links of memories.
+        meta: all metadata to store, such as counters of changes.
+        further: more metadata, stored only if the change of the code moved links of memories.
         onto_copy: whether to start from a copy of the database at `path`. That database must be closed and have tables but no rows. A copy
             is faster than creating forty tables.
 

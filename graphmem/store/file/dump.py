@@ -60,7 +60,7 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
         connection: a connection in a read transaction. The database may have an older schema.
         catalog: the named queries.
         folder: an empty directory that the caller created.
-        meta: all named values of the database in that transaction.
+        meta: the metadata of the database in that transaction, by name.
 
     Returns:
         Number of rows of each table, in the order of loading.
@@ -97,7 +97,7 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
         replace: whether to replace an existing file at `path`.
 
     Returns:
-        The named values of the dumped database, such as the project's name.
+        The metadata of the dumped database, such as the project's name.
 
     Raises:
         DatabaseDamagedError: the dump is incomplete, or of an unknown format.

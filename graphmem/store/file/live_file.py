@@ -179,7 +179,10 @@ class LiveFile:
 
     @contextmanager
     def announced(self) -> Iterator[int]:
-        """Announce the next change of the code; see `LocalFile.announced`."""
+        """Announce the next change of the code inside a `with` block.
+
+        Yields the number of the change.
+        """
         self._check_open()
         self._writer.run(int)  # a long write ends before others have to wait
         with self._announcements.held():
@@ -197,7 +200,7 @@ class LiveFile:
         """Close the file if it was unused for some time.
 
         An open engine holds 100 to 350 MB. The file stays locked. The lock file records facts about the closed database, so counters of
-        changes and other named values can be read without the engine. Any other read or write opens the file again, in 0.1 s to 0.3 s.
+        changes and other metadata can be read without the engine. Any other read or write opens the file again, in 0.1 s to 0.3 s.
 
         Returns:
             Whether this call closed the file.
@@ -320,7 +323,7 @@ class LiveFile:
         return self._writer.run(guarded)
 
     def _transact(self, change: Callable[[Transaction], Mapping[str, str] | None], meta: Mapping[str, str]) -> int:
-        """Commit a change with named values; return the counter of code changes."""
+        """Commit a change with metadata; return the counter of code changes."""
         log = beside(self._file, ".wal")
         files.check_room(self._file, 0)  # kuzu may end the process when a commit finds no room
         with self._on_the_live_file(whole=files.size_of(log)), Transaction(self._connection, self._catalog) as transaction:

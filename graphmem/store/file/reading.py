@@ -1,6 +1,6 @@
 """Read a database file: named queries, consistent snapshots, and caches.
 
-Counters of changes and named values are cached, so that they can be read without opening the engine.
+Counters of changes and other metadata are cached, so that they can be read without opening the engine.
 """
 
 from __future__ import annotations
@@ -184,9 +184,9 @@ class StoreReads(LiveFile):
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:
-        """Return the named values in the database, except internal ones.
+        """Return the metadata of the database by name, except internal values.
 
-        Named values are short strings, such as `project` and `indexed_at`.
+        The values are short strings, such as `project` and `indexed_at`.
         """
         self._check_open()
         known = self._shown_meta
@@ -227,9 +227,9 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self, *, of_code: bool = True) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Open a snapshot for a `with` block; yield a query function and values.
+        """Open a snapshot for a `with` block; yield a query function and metadata.
 
-        The named values are the counters and settings in the table `Meta`, as the snapshot has them. Checkpoints wait while the snapshot is
+        The metadata is the counters and settings in the table `Meta`, as the snapshot has them. Checkpoints wait while the snapshot is
         open. If `of_code` is true, the snapshot begins only after an announced change is committed; see `LocalFile.announced`.
         """
         with self._read_only(of_code=of_code) as (connection, meta):
@@ -242,9 +242,9 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _read_only(self, *, of_code: bool = True) -> Iterator[tuple[Connection, dict[str, str]]]:
-        """Open a read-only transaction for a block; yield connection and values.
+        """Open a read-only transaction for a block; yield it and metadata.
 
-        The named values are the counters and settings in the table `Meta`. See `_snapshot` about checkpoints and `of_code`.
+        The metadata is the counters and settings in the table `Meta`. See `_snapshot` about checkpoints and `of_code`.
         """
         if of_code:
             self._announcements.wait(BUSY_S)
@@ -258,7 +258,7 @@ class StoreReads(LiveFile):
 
 
 def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the named values that a caller wants to store, if all are valid.
+    """Return the metadata that a caller wants to store, if all is valid.
 
     Raises:
         BadInputError: a name or a value is not a string, or the name is reserved for the store.

@@ -263,8 +263,8 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
         database: a new database that only this function uses.
         catalog: the named queries.
         content: the rows to write; they are iterated once.
-        meta: all named values to store.
-        further: more named values, stored only if links of memories changed.
+        meta: all metadata to store.
+        further: more metadata, stored only if links of memories changed.
 
     Raises:
         BadInputError: an edge leads to a node that does not exist.

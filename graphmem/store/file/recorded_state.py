@@ -31,7 +31,7 @@ class RecordedState:
     def begin(self, meta: Mapping[str, str]) -> None:
         """Set the attributes from `meta`, after the database was opened.
 
-        `meta` has the database's named values, one of which counts the checkpoints. After a crash this count can be too high: the log was
+        `meta` has the database's metadata, one value of which counts the checkpoints. After a crash this count can be too high: the log was
         replayed with the new count, but the checkpoint itself was never made.
         """
         left = self._lock.previous
@@ -60,7 +60,7 @@ class RecordedState:
         """Record that the database was properly closed, with facts about it.
 
         Args:
-            meta: the named values.
+            meta: the metadata of the database, by name.
             vector_tables: the tables of vectors.
             memories: number of memories.
             checksum: of the whole file.

@@ -1,6 +1,6 @@
 """Recorded facts about a closed database, which need not be opened.
 
-The facts are the named values, the names of the tables of vectors, and the number of memories. When a database is closed properly, the
+The facts are the metadata, the names of the tables of vectors, and the number of memories. When a database is closed properly, the
 facts are recorded in the lock file. They are valid while the bytes of the database file are unchanged. A server that only needs these facts
 starts in a third less time.
 """
@@ -25,7 +25,7 @@ from graphmem.store.tables.tables import EmbeddingTable
 class Known(NamedTuple):
     """Recorded facts about a closed database.
 
-    The facts are its named values, the tables of vectors, and the number of memories.
+    The facts are its metadata, the tables of vectors, and the number of memories.
     """
 
     meta: dict[str, str]

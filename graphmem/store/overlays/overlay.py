@@ -99,7 +99,7 @@ class OverlayStore:
         return self._knowledge_generation
 
     def meta(self) -> dict[str, str]:
-        """Return the named values of the branch, and of the main branch.
+        """Return the metadata of the branch and of the main branch, by name.
 
         If both have a value of the same name, the value of the branch is returned.
         """
@@ -289,7 +289,7 @@ class OverlayStore:
         return 0
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Keep named values in memory until the branch is closed."""
+        """Keep metadata in memory until the branch is closed."""
         self._derived = {**self._derived, **values}
 
     def queued_writes(self) -> int:

@@ -55,7 +55,7 @@ class Layer(NamedTuple):
 
     Attributes:
         own: maps the path of each file that differs to a digest (hash of the file's graph rows); "" for a file that the branch lacks.
-        meta: named values of the branch, which replace the base's.
+        meta: metadata of the branch, which replaces the base's.
         keys: framework keys, such as routes, of the whole branch.
         generation: counter of changes of the branch's code.
     """

@@ -55,8 +55,8 @@ class Feed:
         connections: provides connections to the schema of the project.
         channel: name of the schema, on which PostgreSQL notifies of changes.
         project: key of the project.
-        known: the named values that this server last read from the database.
-        learn: receives the current named values.
+        known: the metadata that this server last read from the database.
+        learn: receives the current metadata.
     """
 
     def __init__(

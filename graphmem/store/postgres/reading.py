@@ -37,9 +37,9 @@ class PostgresReads:
         return int(self._known().get(KNOWLEDGE, "0"))
 
     def meta(self) -> dict[str, str]:
-        """Return the named values in the database, except internal ones.
+        """Return the metadata of the database by name, except internal values.
 
-        Named values are short strings, such as `project` and `indexed_at`.
+        The values are short strings, such as `project` and `indexed_at`.
         """
         return {name: value for name, value in sorted(self._known().items()) if not name.startswith(OWN)}
 
@@ -178,7 +178,7 @@ class PostgresReads:
             return dict(queries.rows("vector_models"))
 
     def _saw(self, meta: Mapping[str, str]) -> None:
-        """Receive named values that were read from the database; do nothing.
+        """Receive metadata that was read from the database; do nothing.
 
         A subclass overrides this method to update its cached values, because another server may have changed the values.
         """

@@ -125,7 +125,7 @@ class PostgresStore(PostgresReads):
                 self._lock.release()
 
     def meta(self) -> dict[str, str]:
-        """Return the named values in the database, such as `project`.
+        """Return the metadata of the database, such as `project`, by name.
 
         The value `root` is the project's path on this machine.
         """
@@ -134,7 +134,7 @@ class PostgresStore(PostgresReads):
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of the code; return the new counter of changes.
 
-        `meta` has named values to store with the change.
+        `meta` has metadata to store with the change.
         """
 
         def change(queries: Queries, moment: datetime) -> dict[str, str]:
@@ -155,7 +155,7 @@ class PostgresStore(PostgresReads):
         return int(self._write(change, checked_meta(meta))[GENERATION])
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of memories, its vectors and its named values.
+        """Commit a change of memories, its vectors and its metadata.
 
         Returns the new counter of changes of memories.
         """
@@ -203,7 +203,7 @@ class PostgresStore(PostgresReads):
         return gone
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some of the named values (such as `indexed_at`) in the database.
+        """Set some metadata of the database, such as `indexed_at`.
 
         The counters of changes do not grow.
         """
@@ -224,9 +224,9 @@ class PostgresStore(PostgresReads):
             self._learn(meta)
 
     def _derive(self, change: Callable[[Queries, datetime], object], meta: Mapping[str, str]) -> None:
-        """Commit data derived from the code, such as modules, with named values.
+        """Commit data derived from the code, such as modules, with metadata.
 
-        `change` writes the data, and `meta` has the values. Nothing is written if another server is the writer.
+        `change` writes the data, and `meta` has the metadata. Nothing is written if another server is the writer.
         """
         if self.feed is not None:
             self._connections.check_open()
@@ -239,7 +239,7 @@ class PostgresStore(PostgresReads):
         self._write(changed, meta)
 
     def _write(self, change: Callable[[Queries, datetime], dict[str, str]], meta: Mapping[str, str]) -> Mapping[str, str]:
-        """Commit a change with named values; return all named values.
+        """Commit a change with metadata; return all metadata.
 
         The function `change` gets the queries of the open transaction and the current time. The function writes the data, and returns
         further values to set.

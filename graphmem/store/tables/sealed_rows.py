@@ -38,7 +38,7 @@ def unsealed(knowledge: Knowledge) -> Knowledge:
 
 
 def sealed_meta(meta: Mapping[str, str], vault: Vault | None) -> dict[str, str]:
-    """Return named values of the database, with secret ones encrypted.
+    """Return metadata of the database, with secret values encrypted.
 
     Only the aliases of search terms are encrypted, because people write them. `vault` does the encryption. If it is None, the values are
     returned unchanged.
@@ -47,7 +47,7 @@ def sealed_meta(meta: Mapping[str, str], vault: Vault | None) -> dict[str, str]:
 
 
 def unsealed_meta(meta: Mapping[str, str]) -> dict[str, str]:
-    """Return named values of the database, decrypted."""
+    """Return metadata of the database, decrypted."""
     return {name: opened_text(value, name) if name in _META else value for name, value in meta.items()}
 
 
