@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from graphmem.answers.source import Blame, BlameRun
 from graphmem.errors import GitError
+from graphmem.history.git_log import moment
 from graphmem.runtime import git as _git
 
-NOT_COMMITTED: Final = "0" * 40
 PATIENCE_S: Final = 20.0
 
 
@@ -51,7 +50,7 @@ def _runs(lines: list[str]) -> list[BlameRun]:
 
 
 def _run(line: int, lines: int, sha: str, known: dict[str, str]) -> BlameRun:
-    at = datetime.fromtimestamp(int(known.get("author-time", "0")), UTC).isoformat()
-    if sha == NOT_COMMITTED:
+    at = moment(int(known.get("author-time", "0"))).isoformat()
+    if not sha.strip("0"):  # not committed
         return BlameRun(line, lines, "", "", at, "")
     return BlameRun(line, lines, sha, known.get("author", ""), at, known.get("summary", ""))

@@ -11,6 +11,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -21,6 +22,7 @@ _BLOCK: Final = 1 << 16
 _MARK: Final = b"\x01"
 _UNREADABLE: Final = re.compile(r"unable to read [^\n]*?\b([0-9a-f]{40,64})\b")
 _FORMAT: Final = "%x01%H%x00%ct%x00%aE%x00%aN%x00%s%x00"
+_TIMES: Final = tuple(datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (1, 9999))  # that every function of times takes
 SHALLOW: Final = "the clone is shallow, so older commits are missing; `git fetch --unshallow` fetches them"
 
 
@@ -264,6 +266,14 @@ def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Co
             elif files <= most:
                 touched.append(path)
     yield from commit()
+
+
+def moment(seconds: float) -> datetime:
+    """Convert a commit's seconds since 1970 to a time.
+
+    A time that Python has no value for, such as one in the year 10000, becomes the nearest one.
+    """
+    return datetime.fromtimestamp(min(max(seconds, _TIMES[0]), _TIMES[1]), UTC)
 
 
 def hashed(email: str, salt: str) -> str:

@@ -6,7 +6,7 @@ import os
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from graphmem.history import git_log
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_COMMITS: Final = 5_000  # the newest; older ones have little weight
 MOST_FILES: Final = 200  # of one commit, without third-party code; a larger one moves or formats code, and shows no knowledge
 _VENDORED: Final = re.compile(r"(?:^|/)(?:vendor|node_modules|third_party|Godeps)/")
-_ENTRY: Final = re.compile(r"\x01(?=\d{4}-\d\d-\d\dT[^\0]{8,20}\0)")  # names of people and files may hold the first sign
+_ENTRY: Final = re.compile(r"\x01(?=-?\d+\0[^\0]*\0[^\0]*\0[0-9a-f]{40})")  # names of people and files may hold the first sign
 HALF: Final = 0.5  # share of the knowledge without which a part is orphaned
 
 
@@ -82,7 +82,7 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime, whole: str |
         f"-n{MOST_COMMITS}",
         "--no-renames",
         "--relative",
-        "--format=%x01%aI%x00%aN%x00%aE%x00%H",
+        "--format=%x01%at%x00%aN%x00%aE%x00%H",
         "--name-only",
         "-z",
     )
@@ -99,7 +99,7 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime, whole: str |
         if sum(_VENDORED.search(path) is None for path in paths) > MOST_FILES or is_bot(author):
             continue
         name = names[author, address]
-        when = datetime.fromisoformat(at).astimezone(UTC)
+        when = git_log.moment(int(at))
         weight = 0.5 ** (max(0.0, (now - when).total_seconds()) / HALF_LIFE_S)
         touched = _parts(paths, part_of)
         for part in {*touched, whole} if whole is not None and touched else touched:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from graphmem.errors import GitError
 from graphmem.history.authors import is_routine
+from graphmem.history.git_log import moment
 from graphmem.runtime import git
 
 PATIENCE_S: Final = 5.0
 _BOTS: Final = 5  # as many commits are read for each that is wanted
-_FORMAT: Final = "--format=%H%x00%aN%x00%at%x00%s%x00%b%x01"
+_FORMAT: Final = "--format=%H%x00%aN%x00%at%x00%s%x00%b"
+_FIELDS: Final = 5
 
 
 class Message(NamedTuple):
@@ -50,19 +51,13 @@ def introduced(root: Path, path: str, name: str) -> Message | None:
 
 
 def _messages(root: Path, *options: str, after: Sequence[str] = ("--",)) -> list[Message]:
-    done = git.answer(root, ("log", "--no-merges", "--encoding=UTF-8", _FORMAT, *options, *after), timeout_s=PATIENCE_S)
+    done = git.answer(root, ("log", "-z", "--no-merges", "--encoding=UTF-8", _FORMAT, *options, *after), timeout_s=PATIENCE_S)
     if done.returncode:
         raise GitError(
             f"`git log` failed: {git.reason(done.stderr)}; run `git fsck` to find the cause",
             command=("log",),
             stderr=done.stderr.decode("utf-8", "replace"),
         )
-    found = []
-    for one in done.stdout.decode("utf-8", "replace").split("\x01"):
-        sha, _, rest = one.strip().partition("\0")
-        author, _, rest = rest.partition("\0")
-        at, _, rest = rest.partition("\0")
-        subject, _, body = rest.partition("\0")
-        if sha:
-            found.append(Message(sha, author, datetime.fromtimestamp(int(at), UTC).isoformat(), subject, body.strip()))
-    return found
+    said = done.stdout.decode("utf-8", "replace").split("\0")[:-1]
+    rows = zip(*(said[field::_FIELDS] for field in range(_FIELDS)), strict=True)
+    return [Message(sha, author, moment(int(at)).isoformat(), subject, body.strip()) for sha, author, at, subject, body in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +32,7 @@ def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
         limit: maximum number of people.
         now: aware time relative to which ages are computed.
     """
-    command = ("log", "--follow", "--no-merges", f"-n{MOST_COMMITS}", "--format=%H%x00%aI%x00%aN%x00%aE", "--", file)
+    command = ("log", "--follow", "--no-merges", f"-n{MOST_COMMITS}", "--format=%H%x00%at%x00%aN%x00%aE", "--", file)
     try:
         lines = lines_of(os.fsdecode(_git.run(root, *command)))
         here = git_log.repository(root)
@@ -48,7 +48,7 @@ def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
         if is_bot(author):
             continue
         name = names[author, address]
-        when = datetime.fromisoformat(at).astimezone(UTC)
+        when = git_log.moment(int(at))
         commits[name] += 1
         weight[name] += 0.5 ** (max(0.0, (now - when).total_seconds()) / HALF_LIFE_S)
         last[name] = max(when, last.get(name, when))

@@ -204,4 +204,4 @@ class HistorySource:
 
 def iso(at: float) -> str:
     """Convert seconds since 1970 to a time in ISO 8601."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+    return git_log.moment(at).isoformat(timespec="seconds")
