@@ -67,12 +67,14 @@ def test_a_commit_is_answered_from_the_graph_that_had_exactly_its_files(mixed_tr
     routing = mixed_tree / "starlette" / "routing.py"
     before = {target: answer(memory, target) for target in TARGETS}
     git(mixed_tree, "tag", "then")
+    git(mixed_tree, "tag", "2026-05-04.1")
     routing.write_text(routing.read_text() + "\n\ndef more():\n    return Route('/', is_async_callable)\n")
     memory.index()
     now = {target: answer(memory, target) for target in TARGETS}
     git(mixed_tree, "commit", "-am", "more")
     assert before != now
     assert {target: answer(memory, target, as_of="then") for target in TARGETS} == before
+    assert answer(memory, TARGETS[0], as_of="2026-05-04.1") == before[TARGETS[0]]  # a tag, although it begins like a time
     assert {target: answer(memory, target, as_of="HEAD") for target in TARGETS} == now
     earlier = memory.impact(TARGETS[0], as_of="then").earlier
     assert (earlier.as_of, earlier.generation, bool(earlier.until)) == ("then", 1, True)

@@ -52,6 +52,7 @@ BAD = [
     ({"created_at": 5}, "created_at"),
     ({"created_at": "0001-01-01T00:00:00Z"}, "created_at"),
     ({"half_life_days": 0}, "half_life_days"),
+    ({"half_life_days": 10**400}, "half_life_days"),
     ({"details": []}, "details"),
     ({"details": {"rationale": 5}, "type": "decision"}, "details.rationale"),
     ({"details": {"colour": "red"}, "type": "decision"}, "details"),

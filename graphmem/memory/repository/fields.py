@@ -106,9 +106,17 @@ def type_of(value: Any, content: str) -> str:
     raise refuse("type", f"unknown type of memory {quoted(value)}; use one of {', '.join(TYPES)}, or omit the type", value=quoted(value))
 
 
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that a float can hold, and no truth value."""
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer of more than 308 digits
+        return False
+
+
 def number(field: str, value: Any, low: float, high: float) -> float:
     """Check that a value is a finite number within bounds; return it."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not low <= value <= high:
+    if not _is_number(value) or not low <= value <= high:
         raise refuse(field, f"{field} is {quoted(value)}; use a number from {low:g} to {high:g}", value=quoted(value))
     return float(value)
 
@@ -206,7 +214,7 @@ def _step(value: Any) -> bool:
 # Typed extras: the requirement in words, and its test.
 EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "text": ("a string", lambda value: isinstance(value, str)),
-    "number": ("a finite number", lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)),
+    "number": ("a finite number", _is_number),
     "count": ("a whole number of 0 or more", lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0),
     "time": ("a time in ISO 8601", lambda value: isinstance(value, str) and moment("time", value) is not None),
     "texts": ("a list of strings", lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value)),

@@ -58,22 +58,20 @@ class EarlierGraphs:
         """
         view = self.graph.committed_view()
         states = self._past.states(self.graph.store.meta().get("run", ""))
-        undone = self._back_to_time(as_of, states) if _TIME.match(as_of) else self._back_to_commit(as_of, states)
+        time = _time_or_none(as_of)
+        undone = self._back_to_commit(as_of, states) if time is None else self._back_to_time(time, as_of, states)
         at = states[undone - 1] if undone else None
         if at is not None:
             view = view.patched(joined(self._past.undo(one) for one in states[:undone]), at.generation)
         indexed_at = at.indexed_at if at is not None else self.graph.store.meta().get("indexed_at", "")
         return Earlier(view, EarlierState(as_of, view.generation, indexed_at, at.until if at is not None else ""))
 
-    def _back_to_time(self, as_of: str, states: Sequence[Kept]) -> int:
+    def _back_to_time(self, time: datetime, as_of: str, states: Sequence[Kept]) -> int:
         """Return how many index runs to undo to get the graph of a given time.
 
-        The newest runs are undone first. `as_of` is the time (ISO 8601), and `states` are the stored earlier states of the graph.
+        The newest runs are undone first. `as_of` is the time as the caller wrote it, and `states` are the stored earlier states of the
+        graph.
         """
-        try:
-            time = _time(as_of)
-        except ValueError:
-            raise BadInputError(f"invalid time {as_of!r}; write an ISO 8601 time such as 2026-05-04T12:00:00Z", argument="as_of") from None
         begun = [self.graph.store.meta().get("indexed_at", ""), *(one.indexed_at for one in states)]
         for undone, indexed_at in enumerate(begun):
             if indexed_at and _time(indexed_at) <= time:
@@ -180,6 +178,17 @@ def _comparable(wanted: Mapping[str, str], files: Mapping[str, str], now: Mappin
         now: content hashes in the newest graph, by path.
     """
     return {path for path in wanted if path in files or path in now or language_of_path(path) in languages()}
+
+
+def _time_or_none(text: str) -> datetime | None:
+    """Return the time that a string names; None if it names none.
+
+    A tag may begin like a time, as in `2026-05-04.1`.
+    """
+    try:
+        return _time(text) if _TIME.match(text) else None
+    except ValueError:
+        return None
 
 
 def _time(text: str) -> datetime:
