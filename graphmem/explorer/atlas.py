@@ -197,7 +197,7 @@ def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDAr
 
 
 def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> npt.NDArray[np.int64]:
-    """Count the edges of each kind between different files; see `Atlas.edges`.
+    """Count the edges of each kind between different files of the map.
 
     `file_of_node` maps each node of the graph to the number of its file on the map, from 0 to `f` - 1. The number is -1 for a file that is
     not on the map.

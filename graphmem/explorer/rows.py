@@ -125,7 +125,7 @@ def _laid_out(
     unit: float,
     whole: float,
 ) -> tuple[F64, F64, list[Band], list[Block]]:
-    """Place circles in rows of about the width `whole`; see `in_rows`.
+    """Place circles in rows of about the width `whole`, as `in_rows` does.
 
     The other arguments and the result are those of `in_rows`. Gaps between circles are multiples of `unit`, an average radius.
     """

@@ -62,7 +62,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
             self._append(data, count, unpack)
 
     def extend_pickled(self, data: bytes | Piece, count: int) -> None:
-        """Append `count` rows that were pickled as a list of tuples; see `Spill`.
+        """Append `count` rows that were pickled as a list of tuples.
 
         `data` is the bytes, or their position in the spill (temporary store).
         """

@@ -44,7 +44,7 @@ class Experience:
     offer: str = ""  # a lower level, until a person accepts it or chooses another
 
     def level(self) -> str:
-        """Return the trust level in force, such as `standard`.
+        """Return the trust level that applies now, such as `standard`.
 
         The level is that which a person chose, or else the one computed from experience.
         """

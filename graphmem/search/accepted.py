@@ -64,7 +64,7 @@ class WeightBook:
             cases: number of commits from which the factors were computed.
 
         Raises:
-            DiskFullError: the disk refuses the write; the weights in force do not change.
+            DiskFullError: the disk refuses the write; the weights in use do not change.
         """
         self._kept.change(Accepted(MappingProxyType(dict(factors)), at.isoformat(timespec="seconds"), cases))
 
@@ -72,7 +72,7 @@ class WeightBook:
         """Restore the built-in search weights.
 
         Raises:
-            DiskFullError: the disk refuses the write; the weights in force do not change.
+            DiskFullError: the disk refuses the write; the weights in use do not change.
         """
         self._kept.change(None)
 

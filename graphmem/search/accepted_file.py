@@ -37,14 +37,14 @@ class AcceptedFile(Generic[T]):
         self._weights = self._read(decode)
 
     def weights(self) -> T | None:
-        """Return the accepted weights; None while the built-in ones are in force."""
+        """Return the accepted weights; None while the built-in ones are used."""
         return self._weights
 
     def change(self, weights: T | None) -> None:
         """Store accepted weights in the file; with None, remove the file.
 
         Raises:
-            DiskFullError: the disk refuses the write; the weights in force do not change.
+            DiskFullError: the disk refuses the write; the weights in use do not change.
         """
         with self._lock:
             try:

@@ -110,7 +110,7 @@ class PhaseBook:
         self._kept = AcceptedFile(folder / FILE, _decoded, _content)
 
     def accepted(self) -> Accepted | None:
-        """Return the accepted weights; None while the built-in ones are in force."""
+        """Return the accepted weights; None while the built-in ones are used."""
         kept = self._kept.weights()
         return kept.accepted if kept is not None else None
 
@@ -139,7 +139,7 @@ class PhaseBook:
             sessions: number of sessions from which the weights were estimated.
 
         Raises:
-            DiskFullError: the disk refuses the write; the weights in force do not change.
+            DiskFullError: the disk refuses the write; the weights in use do not change.
         """
         by_phase: dict[str, dict[str, float]] = {}
         for (phase, type_), value in sorted(weights.items()):
@@ -150,13 +150,13 @@ class PhaseBook:
         """Restore the built-in weights of memory types.
 
         Raises:
-            DiskFullError: the disk refuses the write; the weights in force do not change.
+            DiskFullError: the disk refuses the write; the weights in use do not change.
         """
         self._kept.change(None)
 
 
 class _Joined(NamedTuple):
-    """Accepted weights, and the complete table of weights in force.
+    """Accepted weights, and the complete table of weights in use.
 
     The table has the accepted weights, and the built-in ones for all other types of memories.
     """

@@ -66,7 +66,7 @@ def entrance(people: People, openid: OpenId | None, options: ServerOptions, site
 
 
 class _Logins:
-    """The routes for logins; the parameters are those of `entrance`."""
+    """The routes for logins, made from the arguments of `entrance`."""
 
     def __init__(self, people: People, openid: OpenId | None, site: str) -> None:
         self._people = people

@@ -727,7 +727,7 @@ export const words = {
     moved: "Changed together",
     never: "Never changed together",
     never_hint: "These files never changed together with the given ones. They are suggested because of similar names, dependencies in the code or recent edits.",
-    order_hint: "Files are ranked by how often and how recently they changed together, how similar their names are, and dependencies in the code.",
+    order_hint: "Files are ranked by how often and how recently they changed together, how similar their names are, and whether dependencies in the code connect them.",
     why: "Why",
     by_name: "similar name",
     recently: "edited recently; no other reason is known",

@@ -24,7 +24,7 @@ FEW_ANSWERS: Final = 20_000  # answers in files to scan before the index is rebu
 
 
 class Reverse:
-    """Finds the sets that contain a given number.
+    """An inverted index of sets of numbers: finds the sets with a number.
 
     Args:
         members: the members of all sets, in one list.
