@@ -105,9 +105,9 @@ class TrustBook:
         return self._change(lambda before: replace(before, chosen=level, offer=""))
 
     def flagged(self, session: str, count: int = 1) -> Experience:
-        """Count memories flagged wrong in a session; possibly offer a lower level.
+        """Count memories flagged wrong in a session; after three, suggest caution.
 
-        `count` is the number of newly flagged memories. From the third flagged memory of a session on, the next lower level is offered.
+        `count` is the number of newly flagged memories. From a session's third flagged memory on, the next lower trust level is suggested.
         """
 
         def change(before: Experience) -> Experience:

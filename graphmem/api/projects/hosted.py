@@ -31,7 +31,7 @@ class AcrossProjects(Protocol):
         """Search several projects; see `ProjectsOperations.search_projects`."""
 
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
-        """Find affected code of all projects; see `ProjectsOperations`."""
+        """Find code, in all projects, that a change of `target` could break."""
 
 
 class HostedProject:

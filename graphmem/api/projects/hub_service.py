@@ -113,7 +113,7 @@ class HubService:
             return search_each(query, chosen, limit, [])
 
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
-        """Find code that could break; see `ProjectsOperations.impact_projects`."""
+        """Find code, in all projects, that a change of `target` could break."""
         if not in_project:
             raise BadInputError(
                 "the request does not say which project contains the symbol; give the name of a project that `graphmem projects` lists",
