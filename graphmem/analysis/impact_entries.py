@@ -59,7 +59,8 @@ def _steps_and_symbols(
 def hits_of(view: GraphView, found: Found, *, towards_seed: bool) -> list[ImpactHit]:
     """Convert reached nodes to entries of an impact report, in their order.
 
-    `towards_seed` means that the edges of a path lead towards its start node, as for dependents.
+    `found` has the nodes that a walk through the graph reached. The seed of a path is the node at which the walk began. `towards_seed` is
+    True if the edges of a path point to its seed, as in a search for dependents.
     """
     nodes, which = found.nodes, found.which
     paths: list[list[int]] = [[] for _ in range(len(nodes))]

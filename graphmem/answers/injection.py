@@ -33,9 +33,9 @@ class Injection:
     point: Annotated[
         str,
         Doc(
-            "moment of the agent's session for which the text was made: start, prompt (a message of the "
-            "user), tool (after a tool call), step (between two steps), take (prepared context is fetched), "
-            "plan, relay (work is handed over) or search"
+            "moment of the agent's session for which graphmem made the text: start (the session begins), prompt (the user sent a message), "
+            "tool (after a tool call), step (between two steps), take (the agent gets context that was prepared earlier), plan (a "
+            "plan was requested), relay (one phase of work passes memories to the next) or search"
         ),
     ]
     session: str

@@ -47,7 +47,13 @@ class MemoryRelation:
     short_id: str
     title: str
     status: str
-    kind: Annotated[str, Doc("kind of the link: required_with, conflicts_with, validates, supersedes or derived_from")]
+    kind: Annotated[
+        str,
+        Doc(
+            "kind of the link: required_with (both are shown together), conflicts_with (they contradict each other), validates (both say "
+            "nearly the same), supersedes (one replaces the other) or derived_from (one was made from the other)"
+        ),
+    ]
     outgoing: Annotated[bool, Doc("true when the link leads from this memory to the other memory")]
     confidence: float
     auto: Annotated[bool, Doc("true when graphmem found the link, false when a caller gave it")]
@@ -262,7 +268,7 @@ class RememberManyAnswer:
         Size(100),
     ]
     refused: Annotated[list[Refusal], Doc("the rejected memories of the write, with the reasons"), Size(10)]
-    counts: Annotated[dict[str, int], Doc("Number of memories in the write, by outcome"), Size(6)]
+    counts: Annotated[dict[str, int], Doc("number of accepted memories by outcome, such as added, duplicate or replaced"), Size(6)]
     seconds: float
 
 

@@ -221,7 +221,7 @@ class Receipt:
     gate: Annotated[str, Doc("reasons why graphmem learns from the session, or why it does not")]
     at: MomentOrNone
     verdicts: Annotated[list[FindingVerdict], Doc("patterns found in the session; those that became memories come first"), Size(30)]
-    counts: Annotated[dict[str, int], Doc("Number of patterns by outcome"), Size(6)]
+    counts: Annotated[dict[str, int], Doc("number of patterns found in the session by outcome, such as learnt, known or too_rare"), Size(6)]
     notes: Annotated[list[str], Doc("steps of learning from the session that failed, each with the reason")]
     undone: bool = False
 

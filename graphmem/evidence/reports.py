@@ -103,7 +103,7 @@ def unpacked(path: Path) -> list[Report]:
         unpacking = zlib.decompressobj()
         text = unpacking.decompress(data[len(MAGIC) :], 4 * MAX_BYTES)
         if not unpacking.eof:
-            raise ValueError("truncated file")
+            raise ValueError("the file of imported coverage ends too early; import the coverage reports again")
         return [Report(int(written), str(name), list(from_rows(tests))) for written, name, tests in json.loads(text)]
     except (zlib.error, ValueError, TypeError, LookupError) as error:
         raise EvidenceError(

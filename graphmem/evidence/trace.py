@@ -82,7 +82,7 @@ def read(path: Path) -> Reading:
                 reason="damaged",
             )
         if not unpacking.eof:
-            raise ValueError("truncated file")
+            raise ValueError("the test trace ends too early; record the trace again")
         said = json.loads(text)
         ends = [_end(*row) for row in said["definitions"]]
         observations = [_observation(row, ends) for row in said["observations"]]

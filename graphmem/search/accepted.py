@@ -83,7 +83,7 @@ def _decoded(found: dict[str, Any]) -> Accepted:
         if knob not in KNOBS or not (math.isfinite(value) and 0 <= value <= LARGEST):
             raise ValueError(
                 f"the stored search weight {knob} = {value} is out of range, so graphmem uses the built-in weights; "
-                "run `graphmem evaluate --accept` for new ones"
+                "run `graphmem evaluate --accept` to compute and store new weights"
             )
     return Accepted(MappingProxyType(factors), str(found["at"]), int(found["cases"]))
 

@@ -79,10 +79,10 @@ def messages(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
 
 
 def _runs(words: Sequence[str], counts: Sequence[bool], text: str) -> Iterator[int]:
-    """Yield the number of counted words in each run that a unit has.
+    """Yield the number of counted words in each run that `text` contains.
 
-    A run is a sequence of words of the message that `text`, the unit's text, has as well. Runs do not overlap, and each is as long as
-    possible. `counts` says which of the words are counted.
+    `words` are the words of the query, a message of a program. A run is a sequence of them that is also in `text`, the text of one piece of
+    code. Runs do not overlap, and each is as long as possible. `counts` tells for each word whether it is counted.
     """
     at = 0
     while at + _LEAST_RUN <= len(words):

@@ -177,8 +177,8 @@ def _decoded(found: dict[str, Any]) -> _Joined:
             prior = weight(PHASES, phase, name)
             if phase not in PHASES or not (math.isfinite(value) and prior / MOST - 0.01 <= value <= prior * MOST + 0.01):
                 raise ValueError(
-                    f"the weight {value} of the memory type {name} in the phase {phase} is out of range, "
-                    "so graphmem uses the built-in weights; run `graphmem memory phases --accept` for new ones"
+                    f"the weight {value} of the memory type {name} in the phase of work {phase} is out of range, so graphmem uses the "
+                    "built-in weights; run `graphmem memory phases --accept` to compute and store new weights"
                 )
     return _joined(Accepted(weights, str(found["at"]), int(found["sessions"])))
 

@@ -66,10 +66,11 @@ def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = No
 
 
 def _varied(modules: Modules, entries: Entries, groups: Sequence[list[_Way]]) -> list[list[_Way]]:
-    """Order flows so that the first ones pass different modules.
+    """Order flows (paths of calls) so that the first pass different modules.
 
-    `groups` are the flows in their order. The first flow through each set of modules comes first, then the second through each, and so
-    on. Flows from inner code (see `_rank_of_code`), and from code outside the product, such as examples, stay last.
+    `groups` has the flows, best first; each is a list of one flow and its variants. The best flow through each set of modules comes first,
+    then the second best through each set, and so on. Two sorts of flows stay last. The first begin in exported code that is not in the API
+    that a package.json declares. The others begin outside the product, for example in an example or a script.
     """
     number: Counter[frozenset[int]] = Counter()
     keyed = []

@@ -454,7 +454,7 @@ export const words = {
       no_cycle: "Kein Kreis von Abhängigkeiten kam hinzu, und keiner fiel weg.",
       resolved: "gelöst",
       api: "Definitionen, die von anderen Dateien benutzt werden",
-      api_hint: "Öffentliche Definitionen, Einstiegspunkte, und Funktionen und Typen, die von anderen Dateien benutzt werden. Änderungen, durch die Aufrufer kaputtgehen können, stehen vorn.",
+      api_hint: "Änderungen an öffentlichen Definitionen, an Einstiegspunkten und an Funktionen und Typen, die andere Dateien benutzen. Änderungen, durch die Aufrufer kaputtgehen können, stehen vorn.",
       public: "öffentlich",
       other: "Stärkere und schwächere Abhängigkeiten",
       other_hint: "Abhängigkeiten zwischen Modulen, bei denen sich die Zahl der Kanten (Aufrufe, Importe und andere Verwendungen) um ein Zehntel oder mehr geändert hat.",
@@ -986,7 +986,7 @@ export const words = {
   },
   trust: {
     title: "Vertrauen",
-    hint: "Geringste Sicherheit von Erinnerungen, die graphmem Agenten ungefragt zeigt.",
+    hint: "Wie sicher eine Erinnerung sein muss, damit graphmem sie einem Agenten zeigt, der nicht danach gefragt hat.",
     label: "Agenten Erinnerungen zeigen",
     levels: { AUTO: "graphmem entscheidet nach früheren Sitzungen", CAUTIOUS: "nur die sichersten Erinnerungen", STANDARD: "wahrscheinlich wahre Erinnerungen", CONFIDENT: "auch weniger sichere Erinnerungen", AUTONOMOUS: "fast alle Erinnerungen" },
     means: (level, percent) => `Jetzt: ${level}; eine Erinnerung wird ab einer Sicherheit von ${percent}% gezeigt.`,
@@ -1026,7 +1026,7 @@ export const words = {
   ask: {
     title: "Fragen",
     question: "Frage",
-    placeholder: "Warum verwendet die Traversierung einen eigenen Stapel?",
+    placeholder: "Zum Beispiel: Warum verwendet die Traversierung einen eigenen Stapel?",
     ask: "Fragen",
     by: (model) => `Von ${model} aus den Belegen unten geschrieben. Jede Zahl führt zum Beleg für den Satz.`,
     evidence: "Belege",

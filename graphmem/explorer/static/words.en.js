@@ -471,7 +471,7 @@ export const words = {
       no_cycle: "No dependency cycle was added or removed.",
       resolved: "resolved",
       api: "Definitions that others use",
-      api_hint: "Public definitions, entry points, and functions and types that other files use. Changes that may break callers come first.",
+      api_hint: "Changes of public definitions, of entry points, and of functions and types used by other files. Changes that may break callers come first.",
       public: "public",
       other: "Stronger and weaker dependencies",
       other_hint: "Dependencies between modules whose number of edges (calls, imports and other uses) changed by a tenth or more.",
@@ -1105,7 +1105,7 @@ export const words = {
   },
   trust: {
     title: "Trust",
-    hint: "Minimum certainty of memories that graphmem shows to agents without a request.",
+    hint: "How certain a memory must be before graphmem shows it to an agent that did not ask for it.",
     label: "Show memories to agents",
     levels: { AUTO: "graphmem decides, based on past sessions", CAUTIOUS: "only the most certain memories", STANDARD: "memories that are likely true", CONFIDENT: "less certain memories, too", AUTONOMOUS: "nearly all memories" },
     means: (level, percent) => `Now: ${level}; a memory is shown if its certainty is at least ${percent}%.`,
@@ -1145,7 +1145,7 @@ export const words = {
   ask: {
     title: "Ask",
     question: "Question",
-    placeholder: "Why does the traversal use an explicit stack?",
+    placeholder: "For example: why does the traversal use an explicit stack?",
     ask: "Ask",
     by: (model) => `Written by ${model} from the evidence below. Each number links to the evidence for the sentence.`,
     evidence: "Evidence",

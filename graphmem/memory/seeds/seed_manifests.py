@@ -19,7 +19,7 @@ _TOOLS: Final = "configures"  # a manifest that tells nothing else, such as one 
 
 
 def pyproject(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed (text for a first memory) of a `pyproject.toml`."""
+    """Yield a first memory that says what a `pyproject.toml` declares."""
     found = tomllib.loads(text)
     project = _table(found, "project")
     tools = _table(found, "tool")
@@ -42,7 +42,7 @@ def pyproject(path: str, text: str) -> Iterator[Seed]:
 
 
 def package_json(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed (text for a first memory) of a `package.json`."""
+    """Yield a first memory that says what a `package.json` declares."""
     found = json.loads(text)
     scripts = _table(found, "scripts")
     ranked = sorted(scripts, key=lambda name: (re.match(r"(?:test|build|lint|check|type|format|dev|start)", name) is None, ":" in name))
@@ -60,7 +60,7 @@ def package_json(path: str, text: str) -> Iterator[Seed]:
 
 
 def cargo_toml(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed (text for a first memory) of a `Cargo.toml`."""
+    """Yield a first memory that says what a `Cargo.toml` declares."""
     found = tomllib.loads(text)
     package = _table(found, "package")
     edition = package.get("edition")
@@ -75,7 +75,7 @@ def cargo_toml(path: str, text: str) -> Iterator[Seed]:
 
 
 def composer_json(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed (text for a first memory) of a `composer.json`."""
+    """Yield a first memory that says what a `composer.json` declares."""
     found = json.loads(text)
     yield from _manifest(
         path,
@@ -86,7 +86,7 @@ def composer_json(path: str, text: str) -> Iterator[Seed]:
 
 
 def go_mod(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed (text for a first memory) of a `go.mod`."""
+    """Yield a first memory that says what a `go.mod` declares."""
     module, version = re.search(r"^module\s+(\S+)", text, re.MULTILINE), re.search(r"^go\s+(\S+)", text, re.MULTILINE)
     needs = re.findall(r"^(?:require\s+|\t|\s{2,})([\w.\-]+\.[\w.\-]+/\S+)\s+v\S+[ \t]*$", text, re.MULTILINE)
     if module is not None:
@@ -94,7 +94,7 @@ def go_mod(path: str, text: str) -> Iterator[Seed]:
 
 
 def maven_pom(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed (text for a first memory) of a `pom.xml`."""
+    """Yield a first memory that says what a `pom.xml` declares."""
     own = re.sub(r"<(parent|dependencies|dependencyManagement|build|profiles|plugins)>.*?</\1>", "", text, flags=re.DOTALL)
     name = re.search(r"<artifactId>([^<]+)</artifactId>", own)
     needs = re.findall(r"<dependency>.*?<artifactId>([^<]+)</artifactId>", text, re.DOTALL)

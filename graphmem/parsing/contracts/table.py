@@ -23,9 +23,10 @@ KINDS: Final = ("route", "resource", "annotated", "prefix", "mount", "client", "
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of `grammars/contracts.toml`, for similar calls or annotations.
+    """One row of `grammars/contracts.toml`, about calls or annotations.
 
-    `grammars/README.md` explains the keys.
+    The row describes a group of library calls or annotations that offer or use contracts (such as HTTP routes or message topics) in the
+    same way. `grammars/README.md` explains the keys.
     """
 
     kind: str

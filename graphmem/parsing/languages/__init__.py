@@ -238,7 +238,8 @@ class Helper:
             NotImplementedError: the helper does not know the name `what`; a test checks every table.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} has no method for the term {what!r}, which the [terms] table of the grammar names; add the method"
+            f"the method helper_term of {type(self).__name__} cannot convert {what!r}, which [terms] in language.toml names; "
+            "add the conversion to the method"
         )
 
 

@@ -221,10 +221,11 @@ def _parameter_index(node: Node, target: Node) -> int:
 
 
 def _returned_type(node: Node, around: Node) -> Node | None:
-    """Return the result type of the function that returns the function `node`.
+    """Return the declared result type of the function that returns `node`.
 
-    `around` is the parent node of `node`. The result is None if no function returns `node`, or if the returning function does not declare a
-    result type.
+    `node` is a function that another function returns, as in `make() { return () => … }`. The result is the declared result type of the
+    other function, here `make`. It is None if no function returns `node`, or if the other function does not declare a result type.
+    `around` is the parent of `node` in the syntax tree.
     """
     owner: Node | None = around
     while owner is not None and owner.type == "parenthesized_expression":

@@ -69,9 +69,10 @@ def _pseudo(builder: TermBuilder, name: str, parts: tuple[TermIndex, ...]) -> Te
 
 
 def _listed(node: Node, syntax: LambdaSyntax) -> tuple[Node, Node] | None:
-    """Return the argument node of a lambda, and the argument list around it.
+    """Return the argument that a lambda is, and the argument list around it.
 
-    The result is None if the lambda is not an argument of a call.
+    Both are syntax nodes. For the lambda `x -> x` in `run(1, x -> x)`, they are `x -> x` and `(1, x -> x)`. The result is None if the
+    lambda `node` is not passed to a call.
     """
     argument = node.parent if syntax.argument else node
     if argument is None or (syntax.argument and argument.type != syntax.argument):

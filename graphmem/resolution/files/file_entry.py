@@ -241,10 +241,10 @@ class FileEntry:
                     self.calls.setdefault(f"+{target[2]}", []).append(position)
 
     def fills_at(self, site: CallSite) -> Iterator[int]:
-        """Yield the statements at a call site that add values to a container.
+        """Yield the statements that add a value to a container at a call.
 
-        An example is `a.items.append(x)`. A statement is given by its position among the file's bindings. `site` is an item of
-        `call_sites("+items")`, where `items` is the attribute.
+        An example is `a.items.append(x)`. Each statement is given as its index in the file's list of bindings (assignments and the like).
+        `site` is the call. It comes from `call_sites("+items")`, where "+" marks calls that add to the attribute `items`.
         """
         for position in self.calls.get(f"+{last_name(self.terms[site.term])}", ()):
             binding = self.facts.bindings[position]

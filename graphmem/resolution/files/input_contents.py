@@ -1,6 +1,7 @@
 """Compute the facts in each file on which cached answers may depend.
 
-Such a fact is called an input; `Project.key` lists the kinds of inputs. Several files may contribute to one input.
+Such a fact is called an input; `Project.key` lists the kinds of inputs. An input may have parts from several files: the definitions of a
+name, for example, may be in two files.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ MAX_KEPT: Final = 32
 
 
 class InputContents:
-    """Cache of what the recently changed files contribute to inputs.
+    """Computes each file's part of the facts on which cached answers depend.
 
-    An input is a fact on which cached answers may depend, such as the definitions of a name.
+    Such a fact is called an input. An example is the list of all definitions of a name, to which each file adds its own. The parts of the
+    last `MAX_KEPT` requested files are cached.
 
     Args:
         files: all files by path.
-        keys: returns the keys of all inputs.
+        keys: function that returns the keys of all inputs on which any cached answer depends.
     """
 
     def __init__(self, files: Mapping[str, FileEntry], keys: Callable[[], Iterable[Key]]) -> None:
@@ -36,7 +38,7 @@ class InputContents:
         self._kept: dict[str, tuple[FileEntry, dict[Key, Any]]] = {}  # path -> the file's contents and the entry they were computed from
 
     def of(self, path: str) -> dict[Key, Any]:
-        """Return the content that a file contributes to each input.
+        """Return a file's part of each input, by the input's key.
 
         The result is cached, because the same few files are edited repeatedly.
         """
@@ -52,10 +54,10 @@ class InputContents:
         return known[1]
 
     def _contents(self, path: str) -> dict[Key, Any]:
-        """Return the content that one file contributes to each input.
+        """Return a file's part of each input, without using the cache.
 
-        An input is a fact of files that answers depend on; `Project.key` lists them. If several files or definitions contribute to an
-        input, each key ends with the path or the symbol id. After an edit, old and new contents are compared.
+        An input is a fact of files that answers depend on; `Project.key` lists them. If several files or definitions have a part of an
+        input, each key ends with the path or the symbol id. After an edit, the old and the new parts are compared.
         """
         entry = self._files.get(path)
         if entry is None:
@@ -101,8 +103,8 @@ class InputContents:
 def input_of(key: Key) -> Key:
     """Return the input that changes when the content at a key changes.
 
-    An input is a fact of files that answers depend on. `key` is a key of `InputContents`. If several files or definitions contribute to
-    an input, the last part of `key` names one of them and is removed. For example, (`named`, name, symbol id) belongs to the input
+    An input is a fact of files that answers depend on. `key` is a key of `InputContents`. If several files or definitions have a part of
+    the input, the last item of `key` names one of them and is removed. For example, (`named`, name, symbol id) belongs to the input
     (`named`, name). Otherwise `key` itself is returned.
     """
     if key[0] == "shared":

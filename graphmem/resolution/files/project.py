@@ -69,19 +69,20 @@ class Project:
     # inputs
 
     def key(self, *parts: str) -> int:
-        """Return the number of an input: a fact that an answer depends on.
+        """Return the integer id of an input: a fact that answers depend on.
 
-        The first of `parts` is the kind of the input, such as `file`. The other parts depend on the kind, and are in brackets in this list:
+        A cached answer, such as an inferred type, is outdated when one of its inputs changes. `parts` are strings that identify the input.
+        The first is the kind of the input, such as `file`. The others depend on the kind, and are in brackets in this list:
 
         - `top` (path, name): the visible content of a top-level definition, or of a method if `methods_are_inputs` is True.
-        - `clause` (path): the package and the builds that the file declares.
+        - `clause` (path): the package that the file declares, and its build constraint (a `//go:build` line).
         - `file` (path): whether the file exists.
         - `module` (dotted name): the files of a module.
-        - `shared` (dotted name, name): the files of a package that bind the name.
+        - `shared` (dotted name, name): the files of a package that define the name for the package's other files.
         - `named` (name): the definitions with this bare name.
         - `having` (name): the classes with an attribute of this name.
-        - `demands` (name): the methods of this name in structural interfaces.
-        - `embeds` (name): the structural interfaces that have a base of this name.
+        - `demands` (name): the methods of this name in structural interfaces, which a class satisfies by having their methods.
+        - `embeds` (name): the structural interfaces that extend (in Go: embed) an interface of this name.
         - `calls` (name): the calls of this bare name.
         - `passed` (path, scope, name): the arguments that the scope passes in calls of this name.
         - `made` (name): whether any file uses a class of this name.

@@ -89,7 +89,8 @@ class ScopedRules(ScopedProtocols):
     def extended_type(self, entry: FileEntry, position: int) -> str:
         """Return the name of the type that an extension function extends.
 
-        `position` is the function's position in the file. If the function is inside a class, the name does not contain the class.
+        For `fun String.shout()`, the type is `String`. The result is also `String`, and not `A.String`, if the function is declared inside
+        the class `A`. `position` is the index of the function among the definitions of the file `entry`.
         """
         definition = entry.definitions[position]
         if self._extends != "parameter":

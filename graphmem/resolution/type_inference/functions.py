@@ -157,11 +157,11 @@ class Functions:
         return found
 
     def _decorates(self, made: Instance, callee: Type) -> bool:
-        """Whether a decorator made an object from a function in `callee`.
+        """Whether the object `made` comes from decorating a function in `callee`.
 
-        `made` is the object, and `callee` is the type of a called value. For example, a function `f` has the decorator `@Task`. Then the
-        type of `f` has two alternatives: `f` itself and a `Task` object. The method `called` uses only the result of `f`. The inferred
-        result of `Task.__call__` is less exact, because it has the results of all functions that `Task` decorates.
+        `callee` is the type of a called value. For example, `@Task def f` gives the name `f` the type `f | Task`: the function or a `Task`
+        object. For this object, the result is True. A call of `f` then uses only the result of the function `f`. The inferred result of
+        `Task.__call__` is less exact, because it mixes the results of all functions decorated with `Task`.
         """
         functions = [atom[1] for atom in ordered(callee) if atom[0] == FUNC]
         return any(self.project.definition(one).decorators and made in self.inference.defined(one) for one in functions)

@@ -78,8 +78,8 @@ class Parameters:
     def _passed(self, symbol: Symbol, index: int) -> Type:
         """Return the type of the arguments that callers pass for a parameter.
 
-        If there are too many callers, only some are read. Then the result contains objects only, and neither functions nor classes.
-        Arguments in tests are considered only if there are few callers.
+        If there are too many callers, only some are read. Then the result has only the types of instances. Arguments that are functions
+        or classes are left out. Arguments in tests are considered only if there are few callers.
         """
         found = EMPTY
         for site, is_whole, receiving in self.ask(self.project.shared, ("P", symbol), self._callers, symbol):
@@ -170,7 +170,7 @@ def _is_marker(entry: FileEntry, parameter: Parameter) -> bool:
 
 
 def _objects_of(passed: Type) -> Type:
-    """Return a type with only its objects, without its functions and classes.
+    """Return a type with only its instances, without functions and classes.
 
     The result is the type of a parameter that has too many callers to read all of them.
     """
