@@ -3,6 +3,8 @@
 Facts are definitions, imports, bindings and references. All matches of a language's query files are sorted by position. A stack of open
 definitions then gives the scope of each match. Each kind of match has a short method, named after the main capture of the query pattern. So
 this module depends on names of captures, not on languages.
+
+A binding is a place where a name or an attribute gets a value, such as `x = f()`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Extract bindings: places where a name or an attribute gets a value."""
+"""Extract bindings: places where a name or an attribute gets a value.
+
+A binding is a place where a name or an attribute gets a value, such as `x = f()`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Extract definitions, such as classes and functions, with their headers."""
+"""Extract definitions, such as classes and functions, with their headers.
+
+A binding is a place where a name or an attribute gets a value, such as `x = f()`.
+"""
 
 from __future__ import annotations
 

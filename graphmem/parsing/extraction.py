@@ -1,6 +1,8 @@
 """The state that all parts of extraction share while reading one file.
 
 Extraction converts a syntax tree to facts: definitions, imports, bindings and references.
+
+A binding is a place where a name or an attribute gets a value, such as `x = f()`.
 """
 
 from __future__ import annotations

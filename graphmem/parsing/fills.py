@@ -2,6 +2,8 @@
 
 Each such statement is recorded as a binding of the kind "fill". The target of the binding is the container `x`, and the value is the list
 `[y]`. Type inference joins this list with the other values of `x`.
+
+A binding is a place where a name or an attribute gets a value, such as `x = f()`.
 """
 
 from __future__ import annotations

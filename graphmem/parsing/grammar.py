@@ -2,6 +2,8 @@
 
 Grammars and queries stay loaded until the process ends. Only this module imports the packages of grammars. A `Query` is compiled once and
 never freed, because compiling takes milliseconds, and one release of tree-sitter crashed when queries were freed.
+
+A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """
 
 from __future__ import annotations

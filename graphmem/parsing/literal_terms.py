@@ -1,6 +1,8 @@
 """Build functions that convert literals to terms (expressions).
 
 The literals are strings, collections and objects. A row of `[terms]` in `language.toml` describes each type of literal.
+
+A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Convert expressions of any language to terms, which are plain tuples.
 
-The module `facts` explains terms. Equal terms have the same index. A table in `language.toml` maps node types to operators. It is compiled
+Equal terms have the same index (see `facts`). A table in `language.toml` maps node types to operators. It is compiled
 once per grammar into one function for each node type, so the inner loop is a dictionary look-up and a call.
+
+A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 A package is a dotted (or slashed) name shared by several files, which see each other's names without an import. The rules of each language
 add the package of a file (`names_of`) and the targets of imports (`import_targets`). They also add the names of container types
 (`containers`, `transparent`) and the result types of library functions.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Find routes and other contracts that annotations declare.
 
 An example is `@app.get("/users")`.
+
+A contract is a name on which two programs agree, such as the HTTP route `GET /users` or a message topic.
 """
 
 from __future__ import annotations

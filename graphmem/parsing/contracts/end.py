@@ -1,4 +1,7 @@
-"""One end of a contract: an offer or a use of a route, topic or service."""
+"""One end of a contract: an offer or a use of a route, topic or service.
+
+A contract is a name on which two programs agree, such as the HTTP route `GET /users` or a message topic.
+"""
 
 from __future__ import annotations
 

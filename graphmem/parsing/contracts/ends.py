@@ -2,6 +2,8 @@
 
 An end is a place in code that offers or uses a contract. Both sides write the contract's name in the same normal form, such as `GET
 /users/{}`, so that they can be matched. The table `grammars/contracts.toml` lists the names of the calls to examine.
+
+A contract is a name on which two programs agree, such as the HTTP route `GET /users` or a message topic.
 """
 
 from __future__ import annotations

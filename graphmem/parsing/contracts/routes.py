@@ -1,6 +1,8 @@
 """Find routes that calls register, and the path prefixes of routers.
 
 An example is `app.get("/users", list)`.
+
+A contract is a name on which two programs agree, such as the HTTP route `GET /users` or a message topic.
 """
 
 from __future__ import annotations

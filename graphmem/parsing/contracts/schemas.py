@@ -1,6 +1,8 @@
 """Find contracts that schema files declare, such as GraphQL fields.
 
 The files are Protocol Buffers, OpenAPI and GraphQL.
+
+A contract is a name on which two programs agree, such as the HTTP route `GET /users` or a message topic.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 The table `grammars/contracts.toml` lists the names of these calls. Values are found in the text, because the facts of a file do not contain
 values.
+
+A contract is a name on which two programs agree, such as the HTTP route `GET /users` or a message topic.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Find calls and definitions that may belong to services of gRPC."""
+"""Find calls and definitions that may belong to services of gRPC.
+
+A contract is a name on which two programs agree, such as the HTTP route `GET /users` or a message topic.
+"""
 
 from __future__ import annotations
 

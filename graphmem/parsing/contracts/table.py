@@ -1,6 +1,8 @@
 """Read the table of calls that offer or use contracts.
 
 The table is `grammars/contracts.toml`. It lists calls such as `app.get("/users", list)`.
+
+A contract is a name on which two programs agree, such as the HTTP route `GET /users` or a message topic.
 """
 
 from __future__ import annotations

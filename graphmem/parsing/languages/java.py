@@ -1,6 +1,8 @@
 """Parse code of Java that the query files cannot express.
 
 Examples are imports, constructor calls such as `this(…)`, and `+`.
+
+A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """
 
 from __future__ import annotations

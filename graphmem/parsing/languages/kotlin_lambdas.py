@@ -10,6 +10,8 @@ Unit)`: in `build { … }`, the receiver is a `Builder`. The parser writes the e
 - `<result>(type)` is the result of a function type.
 - `<parameter>(type, index, otherwise)` is the type of a parameter of a function type. The index 0 means the receiver. If the
   function type is not found in the project, the result is the type of `otherwise`.
+
+A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Parse code of Python that the query files cannot express.
 
 Examples are dotted imports and `isinstance` tests.
+
+A binding is a place where a name or an attribute gets a value, such as `x = f()`.
 """
 
 from __future__ import annotations

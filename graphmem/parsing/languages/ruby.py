@@ -1,6 +1,8 @@
 """Parse code of Ruby that the query files cannot express.
 
 Examples are `super`, instance variables and calls without brackets.
+
+A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """
 
 from __future__ import annotations

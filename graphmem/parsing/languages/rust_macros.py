@@ -1,6 +1,8 @@
 """Read the arguments of Rust macros, which the grammar leaves as tokens.
 
 An example is `println!("{name}: {}", item.price())`. Its arguments are calls, attributes and names, also inside the format string.
+
+A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """
 
 from __future__ import annotations

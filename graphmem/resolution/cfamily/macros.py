@@ -2,6 +2,8 @@
 
 The compiler replaces `CHECK(x)` by the text of the macro, and runs the calls of that text inside the function around it. The text is
 expanded token by token, through other macros, and its calls are resolved with the names visible at the place of use.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 All files of a project share their global names, because a linker joins them. If several files define a name, the definition in an included
 file is chosen.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Such a using is `global using Shop.Tools;` in any file of the project. `<Using Include="Shop.Tools" />` and `<ImplicitUsings>` in a project
 file have the same effect.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

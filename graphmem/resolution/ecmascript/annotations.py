@@ -1,6 +1,8 @@
 """Evaluate TypeScript annotations such as `Promise<User | null>` to types.
 
 The types are classes, interfaces, aliases, generics, object types, and utility types that keep the members of a type.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 As in TypeScript, the code around a function determines its expected type, which gives the types of its parameters. Examples:
 `names.sort((a, b) => …)`, `register({ run: (app) => … })`, `const visit: Visitor = (node) => …`, `<List onPick={(item) => …} />`.
+
+The bindings of a file are the places where names and attributes get values, such as `x = f()`. Its `return` statements are in the same
+list.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Imports and exports of JavaScript and TypeScript.
 
 An import finds a file by its specifier, the string after `from`. In the file, it finds values and types by their names.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

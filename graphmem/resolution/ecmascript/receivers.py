@@ -1,6 +1,8 @@
 """Receivers of JavaScript and TypeScript: objects that `this` refers to.
 
 A receiver is an instance, a class, a constructor function or an object literal.
+
+A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 The type of an annotation (`Inference.declared`) does not contain aliases or parameters of a function type. Therefore this module follows
 the names in the source text. A change of `Handler = Callable[[Request], str]` affects the functions declared with `Handler`. It also
 affects a package that re-exports `Handler`.
+
+A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The file that is being resolved, with the types of its expressions.
 
 Every module of this package that adds edges shares one `FileContext` per file.
+
+A type is a set of alternatives: the type of `x` may be `A | B`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Edges for reads and writes of names and attributes.
 
 The edges lead to functions used as values, variables of other modules, properties and descriptors.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter. A type is a set of
+alternatives (atoms): the type of `x` may be `A | B`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Index the calls of each name, and choose which of them to examine."""
+"""Index the calls of each name, and choose which of them to examine.
+
+An input is a fact of a file on which cached answers depend, such as the definitions of a name.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 A scope is a definition whose code can bind names. The number of a scope is the position of its definition in the file; 0 is the module. A
 slot is one binding of a name in a scope.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Rules that resolve names and calls in Go code to definitions.
 
 Packages are folders and methods have receivers. A type satisfies an interface if it has all methods of the interface.
+
+The package clause of a file is the line that names its package, such as `package shop`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 `evaluation.Evaluation` implements these interfaces. Its parts (the modules `names`, `classes`, `functions`, `narrowing` and `containers`)
 and the rules of a language use only the interfaces. So none of these modules depends on another one.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter. A type is a set of
+alternatives (atoms): the type of `x` may be `A | B`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Interface of the rules of a language for calls.
 
 The rules cover parameters, results, operators and libraries.
+
+A type is a set of alternatives: the type of `x` may be `A | B`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Interface of the rules of a language for names, imports and annotations."""
+"""Interface of the rules of a language for names, imports and annotations.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
+"""
 
 from __future__ import annotations
 

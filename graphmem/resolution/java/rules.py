@@ -1,6 +1,8 @@
 """Rules that resolve names and calls in Java code to definitions.
 
 The rules cover packages, unqualified inherited members, overloads, and the containers of the standard library.
+
+The package clause of a file is the line that names its package, such as `package shop`.
 """
 
 from __future__ import annotations

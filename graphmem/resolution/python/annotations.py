@@ -1,4 +1,7 @@
-"""Evaluate Python annotations, such as `list[User]`, to types."""
+"""Evaluate Python annotations, such as `list[User]`, to types.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 An example of such a call is `name = property(get, set)` in a class. The call may be in a function that returns the property, as in `length
 = header("Content-Length")`.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Choose among methods of one type from several `impl Trait<A> for T`."""
+"""Choose among methods of one type from several `impl Trait<A> for T`.
+
+A type is a set of alternatives: the type of `x` may be `A | B`.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 A package may have several crates (a library, binaries, examples, tests), each with its own root file. A file belongs to the crate of the
 file that declares it with `mod`. If several crates declare a file, the file belongs to all of them.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

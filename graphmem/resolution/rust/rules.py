@@ -2,6 +2,8 @@
 
 The rules cover implicit calls, patterns, and the wrapper types of the standard library. The rules for traits and modules are in other
 files.
+
+A type is a set of alternatives: the type of `x` may be `A | B`.
 """
 
 from __future__ import annotations

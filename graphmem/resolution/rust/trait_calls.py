@@ -3,6 +3,8 @@
 Operators, loops, format strings, conversions and `?` call such methods. A type may have other methods of the same name, such as `add` or
 `next`. Therefore only methods in an `impl` of the right trait are considered. A type may implement a trait for several types of the
 second operand. Then the implementation for the operand's type is chosen.
+
+A type is a set of alternatives: the type of `x` may be `A | B`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Rules of Rust for traits, and for `impl` blocks, which add methods.
 
 An `impl` block may be in another file than its type, and may belong to a trait. A trait may be implemented for types of a library.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

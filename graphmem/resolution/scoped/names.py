@@ -1,6 +1,8 @@
 """Find files, imports and packages by the settings of a language.
 
 The settings are in `[resolution]` of `language.toml`.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

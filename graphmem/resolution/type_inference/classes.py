@@ -1,4 +1,7 @@
-"""Infer attributes of classes, and bind methods to objects."""
+"""Infer attributes of classes, and bind methods to objects.
+
+A type is a set of alternatives: the type of `x` may be `A | B`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Infer element types of containers from statements like `x.append(y)`."""
+"""Infer element types of containers from statements like `x.append(y)`.
+
+The bindings of a file are the places where names and attributes get values, such as `x = f()`. Its `return` statements are in the same
+list.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Find the definitions that a name refers to, following re-exports.
 
 Type inference resolves type aliases and returns only the final type. The functions of this module return the aliases, too.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 An example is `def f(x=None)` with `if x is None: return A()`, then `return B()`. The call `f(1)` cannot reach `return A()`, and `f()`
 cannot reach `return B()`. The result of a test is known only for a literal argument or a default value. The function must not assign the
 parameter before the test.
+
+The bindings of a file are the places where names and attributes get values, such as `x = f()`. Its `return` statements are in the same
+list.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Find names of other files, through imports, stars and packages.
 
 A name may come from an import, a star import or a file of the same package. It may also be a member of a module.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
 """
 
 from __future__ import annotations

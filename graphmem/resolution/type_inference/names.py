@@ -1,4 +1,7 @@
-"""Infer the types of names from scopes and assignments."""
+"""Infer the types of names from scopes and assignments.
+
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
+"""
 
 from __future__ import annotations
 

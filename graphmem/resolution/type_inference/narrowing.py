@@ -1,4 +1,8 @@
-"""Narrow the types of variables by tests such as `isinstance`."""
+"""Narrow the types of variables by tests such as `isinstance`.
+
+A type is a set of alternatives: the type of `x` may be `A | B`. The bindings of a file are the places where names and attributes get
+values, such as `x = f()`. Its `return` statements are in the same list.
+"""
 
 from __future__ import annotations
 

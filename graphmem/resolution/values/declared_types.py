@@ -2,6 +2,8 @@
 
 A declaration such as `Any`, `Iterator` or `list` says little about the object. The classes of the assigned or returned objects are
 included.
+
+A type is a set of alternatives: the type of `x` may be `A | B`.
 """
 
 from __future__ import annotations

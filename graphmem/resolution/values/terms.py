@@ -1,6 +1,8 @@
 """Read expressions of parsed files, which are tuples called terms.
 
-`parsing.facts` explains terms. The functions take the list of a file's expressions, and the index of an expression.
+The functions take the list of a file's expressions, and the index of an expression.
+
+A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """
 
 from __future__ import annotations
