@@ -55,7 +55,8 @@ def memory(tree):
 
 def test_a_lesson_has_the_date_and_the_hash_of_its_commit_and_no_side_of_a_diff(tree, memory):
     sha = commit(tree, "def get():\n    return 2\n", f"Fix a race of the cache\n\n{BODY}")
-    later = commit(tree, "def get():\n    return 3\n", f"Fix a leak of the cache\n\n{BODY}", when="2090-01-01T00:00:00+00:00")
+    both = "def get():\n    return 2\n\n\ndef put():\n    return 3\n"
+    later = commit(tree, both, f"Fix a leak of the cache\n\n{BODY}", when="2090-01-01T00:00:00+00:00")
     memory.index(tree)
     lessons = {one.commit_sha: one for one in memory.memories().memories}
     assert lessons.keys() == {sha, later}
@@ -132,7 +133,8 @@ def test_a_commit_that_git_cannot_read_costs_itself_alone(tree):
 def test_a_message_in_another_encoding_or_one_that_breaks_a_rule_costs_itself_alone(tree, memory):
     good = commit(tree, "def get():\n    return 2\n", f"Fix a race of the cache\n\n{BODY}")
     raw = git(tree, "cat-file", "commit", "HEAD").encode() + b"\n"
-    (tree / "shop" / "cache.py").write_text("def get():\n    return 3\n", encoding="utf-8")
+    both = "def get():\n    return 2\n\n\ndef put():\n    return 3\n"
+    (tree / "shop" / "cache.py").write_text(both, encoding="utf-8")
     git(tree, "add", ".")
     head, _, _ = raw.partition(b"\n\n")
     lines = [line for line in head.split(b"\n") if not line.startswith((b"tree", b"parent"))]
@@ -142,7 +144,7 @@ def test_a_message_in_another_encoding_or_one_that_breaks_a_rule_costs_itself_al
     sha = git(tree, "hash-object", "-t", "commit", "-w", "raw")
     (tree / "raw").unlink()
     git(tree, "update-ref", "HEAD", sha)
-    commit(tree, "def get():\n    return 4\n", f"Fix a crash of the cache\n\n{BODY}")
+    commit(tree, f"{both}\n\ndef size():\n    return 4\n", f"Fix a crash of the cache\n\n{BODY}")
     memory.index(tree)
     assert {one.commit_sha for one in memory.memories().memories} >= {good, git(tree, "rev-parse", "HEAD")}
     assert not memory.health().notes or "fault of graphmem" not in str(memory.health().notes)

@@ -124,5 +124,5 @@ def test_a_project_without_history_gets_no_proposal(tmp_path):
         found = memory.search_evaluation()
         assert found.commits == 0
         assert "60 are needed" in found.notes[0]
-        with pytest.raises(BadInputError, match="the weights are unchanged"):
+        with pytest.raises(BadInputError, match="no search weights are proposed"):
             memory.choose_search_weights("proposed")

@@ -81,7 +81,7 @@ def test_a_list_without_weight_says_nothing():
 
 
 def test_what_cannot_be_meant_is_refused():
-    with pytest.raises(BadInputError, match="unknown normaliser"):
+    with pytest.raises(BadInputError, match="unknown method 'magic'"):
         fuse([], "magic")
     with pytest.raises(BadInputError, match="use 0 or more"):
         fuse([Ranked("words", {"a": 1.0}, -1.0)])
