@@ -150,13 +150,13 @@ def united_impact(
 
 
 class _Walks(NamedTuple):
-    """The nodes that the walks of one question reach.
+    """The nodes that the walks through the graph for one question reach.
 
     Attributes:
-        seeds: the first nodes of all walks.
-        used: for each walk, (value of each edge, first nodes).
+        seeds: the nodes where the walks begin, such as the changed symbol.
+        used: for each walk, (value of each edge, nodes where it begins).
         found: the reached nodes.
-        further: number of nodes beyond the most steps; see `walked`.
+        further: number of nodes that are more steps away than the question allows; see `walked`.
         judges: whether recorded runs have removed tests from `found`.
         not_run: the removed tests.
     """
@@ -215,7 +215,8 @@ def _may_judge(view: GraphView, starts: Sequence[Start], seeds: Sequence[int], r
 def _by_use(view: GraphView, tests: Sequence[ImpactHit], seeds: Sequence[int]) -> list[ImpactHit]:
     """Sort tests: first those whose recorded run executed a seed.
 
-    A seed is a start node of the walk. Then come tests that a runner can run, and of these, tests with a TESTS edge to a seed.
+    A seed is a node where the walk began, such as the changed symbol. Then come tests that a runner can run, and of these, tests with a
+    TESTS edge to a seed.
     """
     about = {view.ids[node] for seed in seeds for node in view.src[view.in_edges(seed, TESTS)].tolist()}
     return sorted(

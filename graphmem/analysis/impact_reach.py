@@ -46,7 +46,8 @@ def walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray
 def _as_cases(view: GraphView, found: Found, seeds: Sequence[int]) -> Found:
     """Replace functions inside a test by the test that contains them.
 
-    A test runner can run only whole tests. If the test is already in `found` or `seeds`, the function is only dropped.
+    A test runner can run only whole tests. `found` has the nodes that the walk reached, and `seeds` are the nodes where it began. If the
+    test is already among them, the function is only dropped.
     """
     inner = np.flatnonzero(view.is_test[found.nodes] & ~view.is_test_case[found.nodes]).tolist()
     named = {row: case for row in inner if (case := case_of(view, int(found.nodes[row]))) >= 0}

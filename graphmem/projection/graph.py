@@ -42,7 +42,7 @@ class GraphView(GraphNames, GraphEdges):
         src, dst: int32 (m,), ends of each edge row; rows are sorted by (src, kind, dst).
         edge_kind, edge_source, edge_rule: uint8 (m,), positions in EDGE_KINDS, EDGE_SOURCES, `rules`.
         confidence: float32 (m,).
-        line: int32 (m,), line of the first site in the file of src; 0 for edges without a line.
+        line: int32 (m,), line of the first use in the file of src; 0 for edges without a line.
         out_ptr: int32 (n + 1,): edge rows of node i going out are out_ptr[i]..out_ptr[i + 1] - 1.
         in_ptr, in_edge, in_src: the same for incoming edges: in_edge[in_ptr[i]:in_ptr[i + 1]] are the edge rows coming in, sorted by (kind,
             src), and in_src the nodes they come from.

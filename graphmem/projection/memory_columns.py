@@ -124,7 +124,7 @@ class SlotVectors:
             self.matrix = np.zeros((len(self.present), dim), np.float32)
 
     def put(self, slot: int, unit: F32) -> None:
-        """Set the vector of a slot (row); `unit` must have the length 1."""
+        """Set the vector `unit`, of length 1, of the memory in a slot (row)."""
         self.matrix[slot] = unit
         self.present[slot] = True
 

@@ -93,8 +93,9 @@ def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
 def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], int]:
     """Return the added, removed and changed dependencies between modules.
 
-    They are sorted by the kind of change (added, removed, heavier, lighter), then by the size of the change, the largest first. The sites
-    of a dependency are those of its new edges. The second value is the number of dependencies whose change is too small to list.
+    They are sorted by the kind of change (added, removed, heavier, lighter), then by the size of the change, the largest first. The places
+    in the code that a dependency lists are those of its new edges. The second value is the number of dependencies whose change is too small
+    to list.
     """
     before = {(one.src_name, one.dst_name): one for one in old.dependencies}
     after = {(one.src_name, one.dst_name): one for one in new.dependencies}

@@ -1,4 +1,7 @@
-"""Find the functions that operators and macros run in C and C++."""
+"""Find the functions that operators and macros run in C and C++.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Rules that resolve calls and overloads in C and C++ code to definitions."""
+"""Rules that resolve calls and overloads in C and C++ code to definitions.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation. `entry` is a parsed file. `scope` is a function, a class
+or the module in it, given as its position among the file's definitions; 0 is the module.
+"""
 
 from __future__ import annotations
 

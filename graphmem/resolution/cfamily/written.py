@@ -1,6 +1,9 @@
 """Find the declared type of a C or C++ expression, as it is written.
 
 Inferred types leave out pointers. They are empty for names that are defined only during a build, such as `char_type`.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Find the classes and the extension methods to which C# code refers.
 
 Two classes may have the same name and a different number of type parameters, such as `Row<A, B>` and `Row<A, B, C>`.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations

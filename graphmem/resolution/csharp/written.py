@@ -2,6 +2,9 @@
 
 Inferred types leave out the type arguments of delegates and of library types. So `Func<T, bool>` and `Func<T, string>` are told apart by
 their source text.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations

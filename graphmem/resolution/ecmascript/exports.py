@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Exports(NamedTuple):
     """The exports of a file, by kind of export.
 
-    Each export is given by its position in the file's list of imports, bindings or definitions.
+    Each export is given as its index in the file's list of imports, of bindings (assignments) or of definitions.
     """
 
     renamed: Mapping[str, Sequence[int]]  # name -> imports: `export { a as name } from`, `export { name }`

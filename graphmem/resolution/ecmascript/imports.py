@@ -3,6 +3,9 @@
 An import finds a file by its specifier, the string after `from`. In the file, it finds values and types by their names.
 
 A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations
@@ -257,9 +260,10 @@ class EcmascriptNames(Rules):
         raise NotImplementedError
 
     def as_types(self, inference: Inference, places: Sequence[Place]) -> Type:
-        """Return the types to which some bindings refer.
+        """Return the types to which the bindings of a name refer.
 
-        `places` are the bindings. Types and values have separate namespaces in TypeScript, so values of the same names are left out.
+        `places` are the bindings, such as `class A` or `import { A }`. Types and values have separate namespaces in TypeScript, so values
+        of the same names are left out.
         """
         found = EMPTY
         for entry, scope, slot in places:

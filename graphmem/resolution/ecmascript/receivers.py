@@ -3,6 +3,9 @@
 A receiver is an instance, a class, a constructor function or an object literal.
 
 A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations

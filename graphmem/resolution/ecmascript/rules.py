@@ -1,6 +1,9 @@
 """Rules that resolve JavaScript and TypeScript names to definitions.
 
 The rules cover scopes, calls and promises. `receivers` has the rules of `this`, and `prototypes` those of constructor functions.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations

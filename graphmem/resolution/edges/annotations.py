@@ -5,6 +5,8 @@ the names in the source text. A change of `Handler = Callable[[Request], str]` a
 affects a package that re-exports `Handler`.
 
 A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
+
+`scope` is a function, a class or the module, given as its position among the definitions of its file; 0 is the module.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Leave out the targets and receivers of a call that reject its arguments.
 
 A target is rejected because of the number of arguments, the names of keyword arguments, or a parameter that declares an unrelated class.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Find the definitions that `name()`, `x.name()` or `new A()` can run.
 
 If nothing is found, the call is recorded as unresolved, with the reason.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

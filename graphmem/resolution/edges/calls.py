@@ -1,6 +1,8 @@
 """Edges for calls in the source: `a.b()`, `@decorator`, `<Component>`.
 
 Each call gets edges to its possible targets, with the rule that found each target.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

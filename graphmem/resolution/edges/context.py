@@ -3,6 +3,8 @@
 Every module of this package that adds edges shares one `FileContext` per file.
 
 A type is a set of alternatives: the type of `x` may be `A | B`.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

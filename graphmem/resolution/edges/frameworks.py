@@ -4,7 +4,8 @@ The tables in `frameworks.toml` list the calls that register functions. The regi
 names the purpose, such as `route`. The function becomes an entry point, which means that code outside the project calls it. Code that sends
 a signal, queues a task or requests an injected value gets a call edge to the function.
 
-A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter. `reference` is the
+use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

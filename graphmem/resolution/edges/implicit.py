@@ -2,6 +2,8 @@
 
 The class of an operand determines the method. For example, `a + b` calls `__add__` of the class of `a`, and a loop calls `__iter__` and
 `__next__`.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

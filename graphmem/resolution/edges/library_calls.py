@@ -2,6 +2,8 @@
 
 Examples are the callback in `sorted(items, key=f)`, `__len__` of the argument in `len(x)`, and `__str__` of each element in
 `map(str, items)`. The rules of each language describe these functions (`called_through`).
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

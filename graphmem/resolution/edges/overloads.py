@@ -1,4 +1,7 @@
-"""Choose among overloads of a function by the arguments of a call."""
+"""Choose among overloads of a function by the arguments of a call.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
+"""
 
 from __future__ import annotations
 

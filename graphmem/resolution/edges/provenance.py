@@ -3,7 +3,8 @@
 A rule is the reason for an edge, and decides its confidence. For example, a receiver with a declared type has the rule `receiver_type`, and
 one whose type follows from assignments has the rule `inferred_type`.
 
-A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter. `reference` is the
+use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ The edges lead to functions used as values, variables of other modules, properti
 
 A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter. A type is a set of
 alternatives (atoms): the type of `x` may be `A | B`.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

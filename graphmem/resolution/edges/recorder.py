@@ -1,6 +1,8 @@
 """Record edges of calls and references, and calls that stay unresolved.
 
 Targets of a call are definitions that it may run (see `target`). A called class also gets edges to its constructors.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

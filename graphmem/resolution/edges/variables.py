@@ -3,7 +3,8 @@
 Code may read a variable, assign to it, or access a member of it. A change of `Color.RED`, `config.URL` or a field affects all code that
 names it.
 
-A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
+A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter. `reference` is the
+use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

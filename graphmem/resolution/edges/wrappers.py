@@ -2,6 +2,8 @@
 
 A decorator such as `def timed(function)` returns a wrapper, which replaces the decorated function and calls it. Calls from a wrapper to
 decorated functions have the rule `wrapped` (see `docs/resolution.md`).
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

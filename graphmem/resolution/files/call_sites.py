@@ -40,7 +40,7 @@ class CallSites:
     Args:
         files: all files by path.
         solver: computes answers and records what they depend on.
-        touch: records an input of the answer that is computed; see `Project.touch`.
+        touch: records that the answer being computed depends on an input; see `Project.touch`.
         shared: answers that are valid until a file is replaced.
     """
 

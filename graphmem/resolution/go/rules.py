@@ -229,7 +229,7 @@ class GoRules(PackageRules):
 
         The parameters and results of the methods must have the same types. `interface` may embed a library's interface, such as
         `fmt.Stringer`. The methods of a library's interface are known only if the table `demanded` lists them, and are compared by name. An
-        interface of a library that is not listed demands no methods. The result is False if the project defines no method of `interface`.
+        interface of a library that is not listed requires no methods. The result is False if the project defines no method of `interface`.
 
         A type parameter of an interface is one type in all of its methods. It is the argument that an embedding interface gives, as in
         `Searchable[Albums]`, or else any type.

@@ -1,4 +1,4 @@
-"""Compare the signatures of Go methods with those that interfaces demand."""
+"""Compare the signatures of Go methods with those that interfaces require."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def given_types(inference: Inference, interface: Symbol, part: Symbol) -> dict[_
 
 
 def same(wanted: Any, given: Any, types: dict[_Parameter, Any]) -> bool:
-    """Return whether a type in a method equals the type an interface demands.
+    """Return whether a type in a method equals the type an interface requires.
 
     `wanted` is the type in the interface, and `given` the type in the method. `types` maps type parameters of the interface to types. An
     unknown type parameter is added to `types` with the type that `given` shows. A type parameter of the given method's own receiver may

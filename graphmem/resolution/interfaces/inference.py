@@ -5,6 +5,9 @@ and the rules of a language use only the interfaces. So none of these modules de
 
 A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter. A type is a set of
 alternatives (atoms): the type of `x` may be `A | B`.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 The rules cover parameters, results, operators and libraries.
 
 A type is a set of alternatives: the type of `x` may be `A | B`.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation. `entry` is a parsed file. `scope` is a function, a class
+or the module in it, given as its position among the file's definitions; 0 is the module.
 """
 
 from __future__ import annotations

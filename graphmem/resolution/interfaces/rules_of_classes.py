@@ -1,4 +1,8 @@
-"""Interface of a language's rules for classes: receivers, members, bases."""
+"""Interface of a language's rules for classes: receivers, members, bases.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
+"""
 
 from __future__ import annotations
 

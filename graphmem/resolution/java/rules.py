@@ -3,6 +3,9 @@
 The rules cover packages, unqualified inherited members, overloads, and the containers of the standard library.
 
 The package clause of a file is the line that names its package, such as `package shop`.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Classes of Python: rules for receivers, bases and library classes."""
+"""Classes of Python: rules for receivers, bases and library classes.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
+"""
 
 from __future__ import annotations
 

@@ -90,7 +90,8 @@ class StructuralClasses(PythonFixtures):
     def _accepts(self, inference: Inference, method: Symbol, demanded: Symbol) -> bool:
         """Return whether a method accepts the arguments of a protocol's method.
 
-        `demanded` is the method of the protocol. Calls with all and with only the required arguments must fit `method`.
+        `demanded` is the method that the protocol requires of its classes. Calls of it with all arguments, and with only the required ones,
+        must fit `method`.
         """
         kinds = inference.project.definition(demanded).parameters[1:]
         positional = sum(one.kind in ("normal", "positional") for one in kinds)

@@ -1,6 +1,8 @@
 """Choose among methods of one type from several `impl Trait<A> for T`.
 
 A type is a set of alternatives: the type of `x` may be `A | B`.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ The rules cover implicit calls, patterns, and the wrapper types of the standard 
 files.
 
 A type is a set of alternatives: the type of `x` may be `A | B`.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Find members, bases and declarations of classes, by a language's table.
 
 The settings are in `[resolution]` of `language.toml`.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Find the implicit calls of operators, loops and blocks."""
+"""Find the implicit calls of operators, loops and blocks.
+
+`reference` is the use that is resolved: a call, a read, a write or an operation.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Choose the bindings of a name that apply at a line, or in other scopes.
 
 A binding is a place that gives a name a value, such as `x = f()`.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ FALLBACKS: Final = OTHER_BUILDS | {"fallback"}
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
     """Return those bindings of a name that may set its value at a line.
 
-    `slots` are the bindings in the order of their lines. The first rule that finds bindings decides:
+    After `x = f()` on line 1 and `x = g()` on line 2, only the second sets the value on line 3. `slots` are the bindings in the order of
+    their lines. The first rule that finds bindings decides:
 
     - The last binding before `line` whose block also contains `line`, and all bindings between it and `line`.
     - All bindings before `line`.
@@ -42,10 +46,11 @@ def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
 
 
 def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int], line: int) -> int:
-    """Return the innermost of several bindings of a name on a line.
+    """Return which of several bindings of a name is valid on a line.
 
-    A binding such as a lambda's parameter is valid on a range of lines. Of the bindings that are valid on `line`, the innermost begins
-    last. `positions` and the result are positions in the file's list of bindings. The result is -1 if no binding is valid.
+    A binding such as the parameter of a lambda is valid on a range of lines. If several are valid on `line`, as in nested lambdas, the
+    result is the innermost one, which begins last. `positions` and the result are positions in the file's list of bindings. The result is
+    -1 if no binding is valid.
     """
     kept: dict[tuple[int, str], tuple[list[int], list[int], list[int]]] = entry.kept.setdefault("nested", {})
     nested = kept.get((scope, name))

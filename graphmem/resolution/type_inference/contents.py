@@ -58,10 +58,10 @@ def _is_open(atom: Atom) -> bool:
 
 
 def filled(inference: Inference, entry: FileEntry, value: Type, positions: Iterable[int]) -> Type:
-    """Add the types of a container's later elements to the container's type.
+    """Add the types of elements put in later to the type of a container.
 
-    `value` is the type of the container. Statements such as `x.append(y)` add elements; `positions` has their positions in the file's list
-    of bindings. The result is `value` extended by the types of these elements.
+    After `x = []`, the statement `x.append(A())` makes the type of `x` a `list[A]`. `value` is the type before, and the result the type
+    after such statements. `positions` has the statements, as indices in the file's list of bindings.
     """
     kinds = sorted({atom[1] for atom in value if atom[0] == BOX and atom[1] in _FILLABLE})
     for position in positions if kinds else ():
@@ -91,10 +91,10 @@ def _holding(inference: Inference, kind: str, given: Type) -> Type:
 
 
 def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type) -> Type:
-    """Add the types of a container's later elements to an attribute's type.
+    """Add the types of elements put in later to the type of an attribute.
 
-    The attribute `name` of the class `owner` holds a container of the type `value`. Statements such as `item.names.append(x)` add elements,
-    in any file. The result is `value` extended by the types of these elements. An attribute without a container keeps its type.
+    The attribute `name` of the class `owner` holds a container of the type `value`. After `self.names = []`, the statement
+    `item.names.append(A())` in any file makes its type a `list[A]`. An attribute without a container keeps its type.
     """
     if not any(atom[0] == BOX and atom[1] in FILLED for atom in value):
         return value

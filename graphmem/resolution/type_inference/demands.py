@@ -41,8 +41,9 @@ def unreached(entry: FileEntry, scope: int, call: Call, offset: int) -> tuple[in
 def _passes(entry: FileEntry, binding: Binding, test: Term, call: Call, offset: int) -> bool | None:
     """Whether the argument of a call meets a test in the called function.
 
-    The result is None if that is unknown. `binding` stands for the code that the test guards, such as a `return`. `test` is one test before
-    this code, such as `x is None`. `offset` is the number of parameters that the receiver fills, such as `self`.
+    The result is None if that is unknown. `test` is the test of a parameter, such as `x is None` in `if x is None: return A()`. `binding`
+    is the record of the code that the test guards, here of the `return`. `offset` is the number of parameters that the receiver fills, such
+    as `self`.
     """
     if test[0] != OPERATOR:
         return None
@@ -64,10 +65,10 @@ def _passes(entry: FileEntry, binding: Binding, test: Term, call: Call, offset: 
 
 
 def holds(literal: Term, demand: str) -> bool | None:
-    """Whether a literal meets a test; None if unknown.
+    """Whether a literal, such as `None`, meets a test; None if unknown.
 
-    `demand` is the test. `none`, `true` and `false` each require that literal. `truthy` requires any value that counts as true. A prefix
-    "not " negates the test.
+    `demand` is what the test demands of the value: `none` for `x is None`. `none`, `true` and `false` each require that literal. `truthy`
+    requires any value that counts as true. A prefix "not " negates the test.
     """
     if demand.startswith("not "):
         found = holds(literal, demand.removeprefix("not "))

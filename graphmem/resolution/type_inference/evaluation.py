@@ -2,6 +2,9 @@
 
 This module is independent of the language; the rules in `entry.rules` hold the differences. Nothing is guessed here, so an unresolved name
 has the empty type. For such names, the package `edges` may search the whole project for a definition of the same name.
+
+`entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
+module.
 """
 
 from __future__ import annotations

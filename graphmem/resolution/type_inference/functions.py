@@ -70,9 +70,9 @@ class Functions:
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)
 
     def _returned_unless(self, symbol: Symbol, excluded: tuple[int, ...]) -> Type:
-        """Return a function's result type, ignoring some of its `return`s.
+        """Return a function's result type, without some of its `return`s.
 
-        `excluded` are the positions of these `return`s in the file's list of bindings.
+        `excluded` are the ignored `return` statements, as indices in the file's list of bindings.
         """
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index, excluded), self._returned, symbol, excluded)
 
