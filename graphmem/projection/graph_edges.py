@@ -1,4 +1,7 @@
-"""Edges of the in-memory copy of the code graph: ends, kinds and lines."""
+"""Edges of the in-memory copy of the code graph: ends, kinds and lines.
+
+An edge is given by its row: its position in the arrays of edges. `i` is the number of a node.
+"""
 
 from __future__ import annotations
 

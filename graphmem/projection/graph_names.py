@@ -1,4 +1,7 @@
-"""Look-ups in the in-memory copy of the code graph, by path and by name."""
+"""Look-ups in the in-memory copy of the code graph, by path and by name.
+
+A result that is a node is its number in the graph.
+"""
 
 from __future__ import annotations
 

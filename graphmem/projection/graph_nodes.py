@@ -1,4 +1,7 @@
-"""Nodes of the in-memory code graph: arrays of numbers, and strings."""
+"""Nodes of the in-memory code graph: arrays of numbers, and strings.
+
+`i` is the number of a node, and n the number of nodes. A mask is an array with a boolean for each node.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Merge old and new rows of the graph's arrays."""
+"""Merge old and new rows of the graph's arrays.
+
+A row is a node, an edge or an unresolved call. A column is an array with one property of all rows, such as their names.
+"""
 
 from __future__ import annotations
 
