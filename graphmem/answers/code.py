@@ -248,7 +248,7 @@ class IndexSummary:
     call_sites: int
     unresolved: Annotated[int, Doc("number of call sites whose target is unknown")]
     unresolved_elsewhere: Annotated[
-        int, Doc("number of unresolved call sites whose name no definition of the project has, as for calls of a library")
+        int, Doc("number of unresolved calls of names that the project does not define, such as functions of a library")
     ]
     unresolved_by_reason: Annotated[dict[str, int], Doc("Number of unresolved call sites by reason"), Size(10)]
     diagnostics: Annotated[list[DiagnosticInfo], Doc("The first diagnostics of the run; `diagnosticCount` is the total number"), Size(200)]

@@ -16,8 +16,8 @@ class Said:
     value: Annotated[str, Doc("the value of the field that the person chose; for the field `text`, the text of the memory")]
     person: Annotated[str, Doc("person who gave the memory, or its field, this value")]
     at: Moment
-    memory: Annotated[str, Doc("database id of the memory with this text; empty if people disagree about another field than the text")]
-    short_id: Annotated[str, Doc("short id of the memory with this text; empty if people disagree about another field than the text")]
+    memory: Annotated[str, Doc("database id of the memory whose text is `value`; empty if `value` is not the text of a memory")]
+    short_id: Annotated[str, Doc("short id of the memory whose text is `value`; empty if `value` is not the text of a memory")]
 
 
 @answer
@@ -39,7 +39,7 @@ class SharingAnswer:
     person: Annotated[str, Doc("the name under which others see this user's changes")]
     pushed: Annotated[int, Doc("number of changes of memories that were sent to the team")]
     pulled: Annotated[int, Doc("number of changes of memories that were received from other machines")]
-    added: Annotated[int, Doc("number of memories that are new on this machine")]
+    added: Annotated[int, Doc("number of received memories that this machine did not have before")]
     changed: Annotated[int, Doc("number of memories that changed on this machine, because others changed them")]
     forgotten: Annotated[int, Doc("number of memories removed on this machine, because members of the team forgot or erased them")]
     waiting: Annotated[int, Doc("number of changes of memories that have not been sent to the team yet")]

@@ -155,7 +155,11 @@ class HistoryLog:
         return dict(self._select("SELECT source, count(*) FROM change GROUP BY source ORDER BY source"))
 
     def keys(self, source: str) -> list[str]:
-        """Return the keys of the changes from one source, sorted."""
+        """Return the identifiers of the changes from one source, sorted.
+
+        For the source `GIT`, these are the hashes of the commits. For `AGENT`, they identify the sessions. Changes without an identifier
+        are left out.
+        """
         if not self.exists:
             return []
         return [row[0] for row in self._select("SELECT key FROM change WHERE source = ? AND key IS NOT NULL ORDER BY key", (source,))]

@@ -30,7 +30,7 @@ class Message(NamedTuple):
 def with_words(root: Path, words: Sequence[str], most: int) -> list[Message]:
     """Return the newest commits whose messages have all of the words.
 
-    Programs that update versions are left out, because their messages quote many release notes.
+    Commits by programs that update versions, such as Dependabot, are left out. Their messages quote release notes with many words.
 
     Raises:
         GitError: Git is not installed, takes too long, or cannot read the history.

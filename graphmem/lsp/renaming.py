@@ -100,7 +100,9 @@ def _places(editor: Editor, project: Project, texts: Texts, target: str) -> Iter
         if one.role == DEFINITION and found.symbol.is_test and _is_in_quotes(texts, one):
             title = one.text
             raise BadInputError(
-                f"{title!r} is the title of a test, not a name; edit the text in its file", argument="position", value=title
+                f"the test {title!r} cannot be renamed, because its title is a string and no name; edit the string in the test file",
+                argument="position",
+                value=title,
             )
         place = texts.range(one) if one.text == last(found.symbol.name) else None
         if place is not None:

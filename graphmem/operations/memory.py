@@ -44,7 +44,10 @@ class RememberExtras(TypedDict, total=False):
 
     title: Annotated[str | None, Doc("title of the memory; default: the first sentence of its content")]
     source: Annotated[str | None, Doc("kind of source that the memory comes from; default: agent_explicit, stored by an agent on purpose")]
-    origin: Annotated[str | None, Doc("where the text comes from: user, repository, agent, tool or web; default: derived from the source")]
+    origin: Annotated[
+        str | None,
+        Doc("where the text comes from: user, repository, agent, tool or web; default: depends on `source`, as agent for agent_explicit"),
+    ]
     scope: Annotated[
         str | None,
         Doc(
@@ -56,7 +59,7 @@ class RememberExtras(TypedDict, total=False):
     tags: Annotated[Sequence[str] | None, Doc("tags of the memory for filters, at most 64")]
     files: Annotated[Sequence[str] | None, Doc("paths of files that the memory is about; paths that are not indexed yet are linked later")]
     symbols: Annotated[Sequence[str] | None, Doc("references of symbols that the memory is about, besides those that its content names")]
-    confidence: Annotated[float | None, Doc("confidence that the memory is true, 0 to 1; default: derived from the source")]
+    confidence: Annotated[float | None, Doc("confidence that the memory is true, 0 to 1; default: depends on `source`")]
     importance: Annotated[float | None, Doc("importance of the memory, 0 to 1")]
     details: Annotated[Mapping[str, Any] | None, Doc("further fields of the memory, which its type defines")]
     work_unit: Annotated[

@@ -148,7 +148,10 @@ def read_sealed_json(data: bytes) -> dict[str, Any]:
     if tail is not None:
         del found["sum"]
     elif found and isinstance(last := list(found.values())[-1], str) and len(last) == _LIKE_A_SUM:
-        raise ValueError("the entry `sum` of the file is not a checksum, so the file may be damaged; graphmem ignores the file")
+        raise ValueError(
+            "the file may be damaged, because its last entry is not a valid checksum; graphmem does not use the file; restore it from a "
+            "backup if you need its content"
+        )
     return found
 
 

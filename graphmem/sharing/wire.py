@@ -152,13 +152,13 @@ def _text(value: Any, most: int = _NAME) -> str:
 
 def _whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
-        raise ValueError(f"the value {value!r:.60} in a change of a memory must be a whole number of 0 or more; {_SKIPPED}")
+        raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be a whole number of 0 or more; {_SKIPPED}")
     return value
 
 
 def _time(value: Any) -> str:
     if datetime.fromisoformat(_text(value)).tzinfo is None:
-        raise ValueError(f"the time {value!r} in a change of a memory has no time zone; {_SKIPPED}")
+        raise ValueError(f"the time {value!r} in another machine's change of a memory has no time zone; {_SKIPPED}")
     moment("time", value)  # the database of each machine has the same range
     return str(value)
 
@@ -170,7 +170,9 @@ def _maybe(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _one_of(allowed: Any) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         if not isinstance(value, str) or value not in allowed:
-            raise ValueError(f"the value {value!r:.60} in a change of a memory is unknown; {_SKIPPED}")
+            raise ValueError(
+                f"the value {value!r:.60} in another machine's change of a memory must be one of {', '.join(allowed)}; {_SKIPPED}"
+            )
         return value
 
     return check
@@ -178,25 +180,25 @@ def _one_of(allowed: Any) -> Callable[[Any], str]:
 
 def _share(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ValueError(f"the value {value!r:.60} in a change of a memory must be a number from 0 to 1; {_SKIPPED}")
+        raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be a number from 0 to 1; {_SKIPPED}")
     return float(value)
 
 
 def _days(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
-        raise ValueError(f"the value {value!r:.60} in a change of a memory must be a positive number of days; {_SKIPPED}")
+        raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be a positive number of days; {_SKIPPED}")
     return float(value)
 
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"the value {value!r:.60} in a change of a memory must be true or false; {_SKIPPED}")
+        raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be true or false; {_SKIPPED}")
     return value
 
 
 def _object(value: Any) -> str:
     if not isinstance(orjson.loads(_text(value, MAX_BYTES)), dict):
-        raise ValueError(f"a value in a change of a memory must be a JSON object; {_SKIPPED}")
+        raise ValueError(f"`work_unit` and `details` in another machine's change of a memory must be JSON objects; {_SKIPPED}")
     return str(value)
 
 
@@ -250,5 +252,5 @@ def _id(value: Any) -> str:
 
 def _ids(values: Any) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
-        raise ValueError(f"`seen` and `over` in a change of a memory must be lists of at most {MAX_PARTS} ids; {_SKIPPED}")
+        raise ValueError(f"`seen` and `over` in another machine's change of a memory must be lists of at most {MAX_PARTS} ids; {_SKIPPED}")
     return tuple(map(_id, values))

@@ -379,7 +379,10 @@ async def _rename_of_titles(root: Path, environ) -> None:
     client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(file.as_uri(), "javascript", 1, file.read_text())))
     for title, place in (("adds", lsp.Position(2, 11)), ("adds v1.2 numbers", lsp.Position(3, 7))):
         assert await client.text_document_rename_async(lsp.RenameParams(document, place, "plus")) is None
-        assert f"'{title}' is the title of a test, not a name; edit the text in its file" in shown[-1]
+        assert (
+            f"the test '{title}' cannot be renamed, because its title is a string and no name; edit the string in the test file"
+            in shown[-1]
+        )
     edit = await client.text_document_rename_async(lsp.RenameParams(document, lsp.Position(4, 5), "plus"))
     places = {(one.text_document.uri, at.range.start.line) for one in edit.document_changes for at in one.edits}
     assert places == {((root / "sums.js").as_uri(), 0), (file.as_uri(), 0), (file.as_uri(), 4)}

@@ -140,7 +140,7 @@ class FileGraph:
 
     @cached_property
     def weight(self) -> I64:
-        """Number of edges behind each dependency between two files, shape (l,)."""
+        """Number of edges behind each of the l links between files, shape (l,)."""
         return np.diff(self.ptr)
 
     @cached_property

@@ -107,10 +107,11 @@ class _Argument:
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
     def put(self, limits: ServerLimits, value: Any, into: dict[str, Any]) -> None:
-        """Convert `value`, and store it in `into` under the argument's name.
+        """Convert the client's value, and store it in `into` for the operation.
 
-        `into` maps the names of the operation's parameters to their values. If the client omitted the value, the operation's default
-        applies. If the value is a mapping, each of its fields is stored under its own name.
+        `into` maps names of the operation's parameters to values. The value is stored under the name of this argument. If the argument
+        takes a mapping, each field of the mapping is stored under the field's name. If `value` is None because the client gave none, the
+        operation's default applies.
         """
         if value is None and self._parameter.default is not None:
             return

@@ -773,7 +773,7 @@ export const words = {
     correct: {
       reasons: ["stimmt nicht mehr", "stimmte nie", "stimmt nur für anderen Code", "zu ungenau", "doppelt"],
       truth: "Was stattdessen stimmt",
-      truth_hint: "Ohne Text wird die Erinnerung nur als bestritten markiert. Ein Text ersetzt die Erinnerung, und das Protokoll behält den Grund.",
+      truth_hint: "Ohne Text wird die Erinnerung nur als bestritten markiert. Mit einem Text wird der Text der Erinnerung ersetzt. In beiden Fällen behält das Protokoll, was du im Feld „Warum?“ angibst.",
     },
     pin: "Anheften",
     unpin: "Lösen",

@@ -813,7 +813,7 @@ export const words = {
     correct: {
       reasons: ["no longer true", "was never true", "true only for other code", "too vague", "a duplicate"],
       truth: "What is true instead",
-      truth_hint: "If you leave this empty, the memory is only marked as disputed. A text replaces the memory, and the audit log keeps the reason.",
+      truth_hint: "If you leave this empty, the memory is only marked as disputed. If you enter a text, it replaces the memory's text. In both cases, the audit log keeps what you enter in the field “Why?”.",
     },
     pin: "Pin",
     unpin: "Unpin",

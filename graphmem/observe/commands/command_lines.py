@@ -300,13 +300,14 @@ def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
 
 
 def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, stranger: Looked) -> Looked:
-    """Return the files and the external source of code run by an interpreter.
+    """Find the files of an interpreter's command, and its external source.
 
-    For example, `python` runs one of these:
+    Code from outside of the project and the machine is external. For example, `python` runs one of these:
 
     - a file, which is local;
-    - a module, which is external if `modules` in the table lists it;
-    - inline code or standard input, which are external if they use the network;
+    - a module, which is external if `modules` in `grammars/programs.toml` lists it;
+    - inline code or standard input, which are external if they use the network. Otherwise, the result has the paths in the code that lead
+      to folders of external files, such as `node_modules`;
     - the module `pip`, which is judged by its subcommand.
 
     Args:
@@ -314,7 +315,7 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
         rest: the words after the program.
         bodies: the here-documents of the line.
         depth: nesting of the command, as in `_part`.
-        stranger: the result for an external subcommand of `pip`.
+        stranger: returned for a subcommand of `pip` that is external, such as `install`.
     """
     if "-m" in rest[:-1] and re.fullmatch(PROGRAMS.module_interpreters, program):
         at = list(rest).index("-m")

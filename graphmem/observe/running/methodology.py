@@ -74,7 +74,10 @@ class Methodology(NamedTuple):
         return plain if plain in PHASES else self.phases.get(plain, "explore")
 
     def handed_over(self, source: str, target: str) -> Relay | None:
-        """Return the hand-over from stage `source` to `target`; None if undefined."""
+        """Return what stage `source` of the work passes on to stage `target`.
+
+        The result is None if the methodology defines nothing for these two stages.
+        """
         return next((relay for relay in self.relays if (relay.source, relay.target) == (source, target)), None)
 
 

@@ -84,7 +84,7 @@ class ImpactQuestions:
         refs = [targets] if isinstance(targets, str) else list(targets)
         if not refs:
             raise BadInputError(
-                "the symbol or file that changes is missing; give at least one symbol or file as target", argument="targets"
+                "the targets of the impact analysis are missing; give at least one symbol or file that changes", argument="targets"
             )
         nodes, missed = self._targets(view, refs)
         if earlier is not None:  # what runs, history and memories say is about the current code

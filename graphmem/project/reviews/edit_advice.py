@@ -186,10 +186,10 @@ class EditAdvice:
     def _test_by_history(
         self, view: GraphView, files: Sequence[str], moves: tuple[tuple[str, float], ...]
     ) -> tuple[tuple[str, float], ...]:
-        """Return the test file that changes most often with the edited files.
+        """Return the test file that changed most often with the edited files.
 
-        Call this if no other way has found a test of the edited code. The result is empty if `moves` has a test file, or if an edited file
-        is a test.
+        Call this if no other way has found a test of the edited code. The test file may have changed less often than the files in `moves`.
+        The result is empty if `moves` already has a test file, or if an edited file is a test or not in the index.
 
         Args:
             view: the graph.
@@ -198,7 +198,7 @@ class EditAdvice:
                 share is 0.5.
 
         Returns:
-            At most one (path, share).
+            At most one (path, share), whose share is at least `TEST_SHARE`.
         """
         is_code = all(len(view.by_path(path)) and not view.in_tests(path) for path in files)
         if not is_code or any(view.in_tests(path) for path, _ in moves) or not self.co_access.history.is_known:

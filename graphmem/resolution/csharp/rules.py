@@ -199,7 +199,7 @@ class CSharpRules(CSharpUsings):
         return found
 
     def _with_parameters(self, inference: Inference, entry: FileEntry, found: Type, named: tuple[int, int], count: int) -> Type:
-        """Return the classes in a type that have `count` type parameters.
+        """Return the classes in `found` that have `count` type parameters.
 
         `found` is the type of a name, and `named` has the scope and the expression that names it. If `found` has no such class, other
         declarations of the name are tried, in this file and then in others. If there is none, `found` is returned.
@@ -221,7 +221,10 @@ class CSharpRules(CSharpUsings):
 
 
 def _fitting(inference: Inference, found: Type, count: int) -> Type:
-    """Return the classes in a type that have `count` type parameters."""
+    """Return the classes in `found` that have `count` type parameters.
+
+    `found` is the type of a name: the set of everything that the name may stand for, such as the classes `Box` and `Box<T>`.
+    """
     return frozenset(atom for atom in found if atom[0] == CLASS and type_parameters(inference.project.entry(atom[1]), atom[1]) == count)
 
 

@@ -239,10 +239,10 @@ class PostgresStore(PostgresReads):
         self._write(changed, meta)
 
     def _write(self, change: Callable[[Queries, datetime], dict[str, str]], meta: Mapping[str, str]) -> Mapping[str, str]:
-        """Commit a change with metadata; return all metadata.
+        """Run `change`, and commit it with metadata; return all metadata.
 
-        The function `change` gets the queries of the open transaction and the current time. The function writes the data, and returns
-        further values to set.
+        `change` is called with an object that runs queries in the transaction, and with the current time. It writes the data, and returns
+        further metadata to store. `meta` is other metadata to store.
         """
         self._connections.check_open()
         if self.feed is not None:
