@@ -132,3 +132,12 @@ def test_a_link_out_of_the_project_is_not_read_for_a_fix(commit, tmp_path, tmp_p
     (tmp_path / "linked.py").symlink_to(outside)  # /dev/zero would have no end
     commit(f"Fix race in the cache\n\n{WHY}")
     assert indexed().memories().memories == []
+
+
+def test_a_fix_beside_a_path_is_not_told_of_the_path(commit, indexed):
+    commit("Add bills", bill="from page import receipt\n\n\ndef bill(cart):\n    return receipt(cart)\n")
+    commit(f"Fix leak of the printer\n\n{WHY}", page=f"{CALLER}\n\ndef printed(text):\n    return printer.write(text)\n")
+    service = indexed()
+    assert _known(service, "printed") == ["Fix leak of the printer"]
+    assert [step.dst.name for step in service.path("bill", "total").steps] == ["receipt", "total"]
+    assert service.path("bill", "total").known.memories == []
