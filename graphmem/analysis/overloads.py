@@ -37,10 +37,10 @@ def overloads(view: GraphView, node: int) -> list[int]:
 
 
 def unlisted_callers(view: GraphView, seeds: Sequence[int], found: Sequence[int]) -> list[int]:
-    """Return the callers of overloads that were not asked for.
+    """Return the callers of other overloads of the changed symbols.
 
-    `seeds` are the changed symbols. The result has the callers of other definitions with the same name and file. Callers of a seed, and
-    those in `seeds` and `found`, are left out.
+    `seeds` are the changed symbols. Another overload is a definition with the same name and file that is not in `seeds`. Callers of a seed,
+    and those in `seeds` and `found`, are left out.
     """
     others = {other for seed in seeds for other in overloads(view, seed)}.difference(seeds)
     if not others:
@@ -54,7 +54,7 @@ def _callers(view: GraphView, node: int) -> list[int]:
 
 
 def joined(view: GraphView, values: FloatArray, seeds: Sequence[int]) -> FloatArray:
-    """Return the value of each edge; add up the shares of one call.
+    """Return the value of each edge, summed over the overloads of one call.
 
     If a call may run several overloads, it has an edge to each, and its confidence is divided among these edges. If several of these
     overloads are in `seeds`, the changed symbols, a change affects the caller more than one edge says. Each of these edges then gets the

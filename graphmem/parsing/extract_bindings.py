@@ -44,7 +44,7 @@ class Bindings(Extraction):
         annotation.
         """
         builder = self.builder
-        annotation = self.said.get(node.id, {}).get("", NO_TERM)
+        annotation = self.documented_types.get(node.id, {}).get("", NO_TERM)
         if "annotation" in captures:  # a name bound inside an expression is used by the whole expression
             annotate = builder.annotation if op == "local" else builder.declaration
             annotation = self.grammar.helper.refined(builder, annotate(captures["annotation"][0]), annotation)
@@ -84,8 +84,8 @@ class Bindings(Extraction):
                 continue
             asks = value < 0 and (op == "local" or "given" in captures)
             given = self.grammar.helper.given(builder, node, target) if asks else value
-            said = self.grammar.helper.annotated(builder, annotation, target) if annotation >= 0 else annotation
-            self.bind(target, op, given, said, node, lines)
+            declared = self.grammar.helper.annotated(builder, annotation, target) if annotation >= 0 else annotation
+            self.bind(target, op, given, declared, node, lines)
 
     def lines_inside(self, block: Node) -> tuple[int, int]:
         """Return the first and last line inside a block in braces.

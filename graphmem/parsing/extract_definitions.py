@@ -69,12 +69,12 @@ class Definitions(Bindings):
         found.modifiers |= self.modifiers.pop(node.id, set())
         found.modifiers.update(modifier for first, last, modifier in self.regions if first <= node.start_byte < last)
         self.add_decorators(found, node)
-        found.said = self.said.get(node.id, {})
+        found.documented_types = self.documented_types.get(node.id, {})
         returns = self.builder.declaration(captures["returns"][0]) if "returns" in captures else NO_TERM
-        found.returns = self.grammar.helper.refined(self.builder, returns, found.said.get("return", NO_TERM))
-        if "" in found.said and kind in FUNCTION_LIKE:
+        found.returns = self.grammar.helper.refined(self.builder, returns, found.documented_types.get("return", NO_TERM))
+        if "" in found.documented_types and kind in FUNCTION_LIKE:
             line = self.line(node.start_byte)
-            self.add_binding(self.builder.add((LAMBDA, NO_TERM)), "annotate", NO_TERM, found.said[""], (line, line))
+            self.add_binding(self.builder.add((LAMBDA, NO_TERM)), "annotate", NO_TERM, found.documented_types[""], (line, line))
         self._add_bases(found, captures)
         if "value" in captures:
             self.bind(
@@ -243,7 +243,7 @@ class Definitions(Bindings):
         if "doc.of" in captures:
             marker = self.grammar.spec.line_comment
             text = self.with_lines_above(node, marker) if marker else self.builder.text(node)
-            self.add_said(captures["doc.of"][0], node, text)
+            self.add_documented_types(captures["doc.of"][0], node, text)
             if marker:
                 if node.end_point.row + 1 < captures["doc.of"][0].start_point.row:
                     return  # an empty line between: it describes something else
@@ -270,18 +270,18 @@ class Definitions(Bindings):
             node, above = above, above.prev_sibling
         return "\n".join(reversed(lines))
 
-    def add_said(self, documented: Node, comment: Node, text: str) -> None:
+    def add_documented_types(self, documented: Node, comment: Node, text: str) -> None:
         """Record the types that a documentation comment declares.
 
         `text` is the text of the comment, with the line comments above. Types of parameters and results are recorded for the definition
         `documented`, which is below the comment. Type aliases are recorded for the scope that contains the comment.
         """
-        said = self.grammar.helper.documented(self.builder, text)
-        if not said:
+        declared = self.grammar.helper.documented(self.builder, text)
+        if not declared:
             return
-        self.said[documented.id] = said
+        self.documented_types[documented.id] = declared
         line = self.line(comment.start_byte)
-        for name, term in said.items():
+        for name, term in declared.items():
             if name.startswith("<"):
                 self.add_binding(self.builder.add((NAME, name[1:-1])), "local", NO_TERM, term, (line, self.line(documented.end_byte)))
             elif " " in name:
@@ -333,9 +333,9 @@ class Definitions(Bindings):
         name = self.builder.text(target)
         if annotation >= 0:
             annotation = self.grammar.helper.annotated(self.builder, annotation, target)
-        if owner.said:
-            by_place = owner.said.get(f"#{place}", NO_TERM) if target.kind_id in self.pattern_kinds else NO_TERM
-            annotation = self.grammar.helper.refined(self.builder, annotation, owner.said.get(name, by_place))
+        if owner.documented_types:
+            by_place = owner.documented_types.get(f"#{place}", NO_TERM) if target.kind_id in self.pattern_kinds else NO_TERM
+            annotation = self.grammar.helper.refined(self.builder, annotation, owner.documented_types.get(name, by_place))
         if target.kind_id in self.pattern_kinds:  # the pattern destructures a parameter that has no name of its own
             name = one_line(name)
             self.scope = owner.index

@@ -65,6 +65,7 @@ class OpenDefinition:
         "default_end",
         "default_start",
         "doc",
+        "documented_types",
         "end_byte",
         "end_line",
         "has_body",
@@ -80,7 +81,6 @@ class OpenDefinition:
         "parent",
         "qualname",
         "returns",
-        "said",
         "signature",
         "span_end",
         "start_byte",
@@ -107,7 +107,7 @@ class OpenDefinition:
         self.branches = 0
         self.has_body = False
         self.keyword_only = False
-        self.said: Mapping[str, TermIndex] = {}  # types that its documentation declares, see `Helper.documented`
+        self.documented_types: Mapping[str, TermIndex] = {}  # types that its documentation declares, see `Helper.documented`
 
     def close(self) -> Definition:
         """Return the finished `Definition` with all collected parts."""
@@ -165,7 +165,7 @@ class Extraction:
         self.decorators: dict[int, list[TermIndex]] = {}
         self.modifiers: dict[int, set[str]] = {}
         self.docs: dict[int, str] = {}
-        self.said: dict[int, Mapping[str, TermIndex]] = {}
+        self.documented_types: dict[int, Mapping[str, TermIndex]] = {}
         self.opened: dict[int, OpenDefinition] = {}
         self.function_kinds = _function_kinds(grammar)
         self.elsewhere: dict[tuple[int, str], str] = {}  # (scope, name) -> global | nonlocal

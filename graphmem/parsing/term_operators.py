@@ -90,7 +90,7 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         if builder._quiet:
             builder.consumed.add(node.id)
-            if builder._telling:
+            if builder._declaring:
                 builder.told.add(node.id)
         attribute = name(node)
         if attribute is None:
@@ -106,7 +106,7 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
         found = text[start:end] if text is not None else builder.slice(start, end)
         builder.spots[node.id] = start
         term = builder.add((ATTR, builder.term(base(node)), found))
-        if builder._telling:
+        if builder._declaring:
             builder.declared.append((term, start))
         return term
 

@@ -70,7 +70,7 @@ class TermBuilder:
         self._memo: dict[int, TermIndex] = {}
         self._depth = 0
         self._quiet = 0
-        self._telling = 0
+        self._declaring = 0
         self.told: set[int] = set()  # ids of type nodes in a declaration's annotation; its definition or binding uses them
         self.spots: dict[int, int] = {}  # first byte of the name of an attribute or a call, by id of its node
         self.declared: list[tuple[TermIndex, int]] = []  # names in declared types with their first byte; extraction takes them
@@ -112,14 +112,14 @@ class TermBuilder:
             return self.unknown
         kind = node.kind_id
         if kind in self._names:  # two in three nodes: not worth caching
-            if self._telling:
+            if self._declaring:
                 self.told.add(node.id)
             start, end, text = node.start_byte, node.end_byte, self.ascii
             key: Name = (NAME, text[start:end] if text is not None else self.slice(start, end))
             found = self._index.get(key)
             if found is None:
                 found = self.add(key)
-            if self._telling:
+            if self._declaring:
                 self.declared.append((found, start))
             return found
         identity = node.id
@@ -152,19 +152,19 @@ class TermBuilder:
 
         The names and their positions are appended to the list `self.declared`.
         """
-        self._telling += 1
+        self._declaring += 1
         try:
             return self.annotation(node)
         finally:
-            self._telling -= 1
+            self._declaring -= 1
 
-    def tell(self, term: TermIndex, start: int) -> None:
+    def note_declared(self, term: TermIndex, start: int) -> None:
         """Append a name in a declared type to `self.declared`, with its position.
 
         `term` is the index of the name's term, and `start` the offset of its first byte. Outside of a call of `declaration`, nothing is
         appended.
         """
-        if self._telling:
+        if self._declaring:
             self.declared.append((term, start))
 
     def quoted_type(self, text: str) -> TermIndex | None:

@@ -45,7 +45,10 @@ class Versions:
 
 
 def _next(last: Text, source: bytes) -> Text | None:
-    """Return the version with the content `source`, from another version."""
+    """Parse the content `source`; reuse the syntax tree of the version `last`.
+
+    Only the part that differs is parsed. If little is the same, the whole content is parsed. The result is None if parsing takes too long.
+    """
     if source == last.source:
         return last
     start = last.source.rfind(b"\n", 0, _shared(last.source, source)) + 1
@@ -57,7 +60,7 @@ def _next(last: Text, source: bytes) -> Text | None:
 
 
 def _shared(one: bytes, other: bytes) -> int:
-    """Return the number of bytes with which both begin."""
+    """Return the length of the longest common prefix, in bytes."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

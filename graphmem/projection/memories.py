@@ -156,7 +156,9 @@ class MemoryIndex(MemorySearch, MemoryMoments):
             return [self._id_at[slot] for slot in order]
 
     def covered(self) -> tuple[int, int]:
-        """Count memories: (those with a vector of the current model, all).
+        """Return (number of memories with a vector, number of all memories).
+
+        A vector must be one of the current model.
 
         Superseded and deprecated memories are not counted.
         """
@@ -165,9 +167,9 @@ class MemoryIndex(MemorySearch, MemoryMoments):
             return int((live & self._vectors.present[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
-        """Return the text hashes of memories, without the hashes in `have`.
+        """Map each text hash that is not in `have` to a memory with this text.
 
-        The result maps each hash to the id of one memory with this text. Superseded and deprecated memories are left out.
+        `have` are the hashes of texts that have a vector. A memory is given by its id. Superseded and deprecated memories are left out.
         """
         with self._lock:
             live = self._mask(MemoryFilter())
@@ -175,7 +177,7 @@ class MemoryIndex(MemorySearch, MemoryMoments):
             return {key: self._id_at[slot] for key, slot in slots.items() if slot is not None}
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Count memories: (those whose text hash is in `have`, all).
+        """Return (number of memories whose text hash is in `have`, number of all).
 
         Superseded and deprecated memories are not counted.
         """

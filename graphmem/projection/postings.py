@@ -35,9 +35,9 @@ _known: Final[dict[str, str]] = {}  # the stems of words, for all stemmers of th
 
 
 class Elsewhere(NamedTuple):
-    """Numbers of texts that contain a word, in another index than this one.
+    """Word counts of another index: how many of its texts contain each word.
 
-    An example is the index of code. When the index of memories computes how rare a word is, it adds these numbers to its own.
+    When the index of memories computes how rare a word is, it adds these counts, of the index of code, to its own.
     """
 
     rows: Mapping[str, int]  # normalised word -> number of texts with it; words without texts are left out

@@ -307,7 +307,9 @@ class Projections(Loading):
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
 
     def covered(self) -> tuple[int, int]:
-        """Count chunks (pieces of files): (those with a vector, all).
+        """Return (number of chunks with a vector, number of all chunks).
+
+        A chunk is a piece of a file.
 
         Both numbers are 0 until the code graph is ready.
         """
@@ -316,7 +318,7 @@ class Projections(Loading):
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Count chunks (pieces of files): (those with a text hash in `have`, all)."""
+        """Return (number of chunks whose text hash is in `have`, number of all)."""
         with self._state:
             return sum(count for key, count in self._hashes.uses.items() if key in have), self._hashes.total
 

@@ -26,9 +26,9 @@ _WEIGHT_OF: Final = np.array([WEIGHTS[2], 0.0, WEIGHTS[1], 0.0, 0.0, WEIGHTS[0],
 
 
 class Rows(NamedTuple):
-    """Facts about all rows of one state of the word index.
+    """Lengths and files of all rows of the word index, by row number.
 
-    Elements of rows that no longer exist have no meaning.
+    The arrays also have elements for deleted rows; these elements have no meaning.
     """
 
     length: I64  # row -> words in all its columns
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def read(cls, db: sqlite3.Connection) -> Rows:
-        """Read the facts about all rows of the word index from its file."""
+        """Read the lengths and files of all rows from a word index."""
         empty = Rows(np.zeros(0, np.int64), np.zeros(0, np.int64), {}, 0, 0)
         return empty.after(db, (), 0)
 

@@ -47,7 +47,7 @@ class WordScores:
     Threads may share an instance, each with its own connection.
 
     Args:
-        rows: facts about the rows of this state; None to read them when they are needed.
+        rows: lengths and files of the rows of this state; None to read them when they are needed.
     """
 
     def __init__(self, rows: Rows | None = None) -> None:
@@ -118,7 +118,7 @@ class WordScores:
         return found[:, 0].astype(np.int64), found[:, 1].copy()
 
     def rows(self, db: sqlite3.Connection) -> Rows:
-        """Return facts about all rows; they are read once."""
+        """Return the lengths and files of all rows; they are read once."""
         if self._rows is None:
             self._rows = Rows.read(db)
         return self._rows

@@ -270,7 +270,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     lists = [one._replace(full=best_cosine) if one.name == "dense" and best_cosine is not None else one for one in found.lists]
     fused = fuse(lists, tuning.normaliser)
     if weights.alike or weights.joined or weights.echo:
-        fused = fuse(_second_look(shot, found, fused, weights, tuning), tuning.normaliser, before=fused)
+        fused = fuse(_expansion(shot, found, fused, weights, tuning), tuning.normaliser, before=fused)
     if request.kinds and not request.kinds & {"code", "prose", "data"}:
         fused = [hit for hit in fused if hit.id in found.units.nodes]
     fused = credited(shot.graph, fused, found.units, request.query, request.k)
@@ -283,7 +283,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     return without_copies(_lowered(shot.graph, voted, found, named, factors), found.units)[: request.k]
 
 
-def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
+def _expansion(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
     """Return lists of candidates that resemble the best hits.
 
     There are three lists. The first has candidates with similar vectors. The second has candidates that share rare words with the hits. The

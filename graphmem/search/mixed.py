@@ -53,7 +53,9 @@ def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collec
 def without_strangers(
     scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
 ) -> tuple[list[ScoredMemory], bool]:
-    """Rank memories that are unrelated to the best code below this code.
+    """Lower the scores of memories that are unrelated to the best code hits.
+
+    Such memories then rank below all code hits.
 
     A seed is a memory taken from a file of the project. A seed always ranks below code. A lesson is a memory made of a commit's message. An
     unconfirmed lesson ranks below code unless the commit changed a file of one of the best hits.

@@ -237,7 +237,7 @@ class _Run:
     def _collect(self, path: _Path) -> Any:
         """Wait for the result of one search method.
 
-        The result is None if the way did not run, failed, or missed the deadline. The reason is recorded in `missing`.
+        The result is None if the method did not run, failed, or missed the deadline. The reason is recorded in `missing`.
         """
         if path.future is None:
             if path.reason:
@@ -337,9 +337,10 @@ class _Run:
     def _without_strangers(
         self, index: MemoryIndex, scored: list[memories.ScoredMemory], hits: Sequence[SearchHit], coded: code.CodeLists
     ) -> list[memories.ScoredMemory]:
-        """Rank memories that are unrelated to the code hits below the hits.
+        """Lower the scores of memories that are unrelated to the best code hits.
 
-        The function `mixed.without_strangers` decides. If it leaves out memories, a note is added to the answer.
+        Such memories then rank below all code hits; `mixed.without_strangers` has the rules. If the function leaves out memories, a note
+        is added to the answer.
         """
         view = self.shot.graph
 
@@ -400,7 +401,7 @@ def _cosines(coded: code.CodeLists) -> Collection[float]:
 def _pool(path: str) -> ThreadPoolExecutor:
     """Return the thread pool of one search method, such as search by words.
 
-    Each way has its own threads, so that a query that waits for a model to load does not delay the word search of another query. Threads
+    Each method has its own threads, so that a query that waits for a model to load does not delay the word search of another query. Threads
     are sufficient, because SQLite, the model and the matrix product release the interpreter lock.
     """
     return ThreadPoolExecutor(2, thread_name_prefix=f"graphmem-{path}")

@@ -235,7 +235,7 @@ def _divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, floa
         if divide:
             if entry.path not in symbols_of:
                 symbols_of[entry.path] = _Symbols(view, entry.path)
-            ids, of_line = _painted(view, entry, lines, symbols_of[entry.path], named, nodes)
+            ids, of_line = _units_by_line(view, entry, lines, symbols_of[entry.path], named, nodes)
         else:
             node = view.index_of.get(entry.symbol)
             ids, of_line = [entry.id if node is None else entry.symbol], [0] * lines
@@ -341,7 +341,7 @@ def _first_line(entry: Entry, lines: int) -> int:
     return entry.start_line - max(0, lines - (entry.end_line - entry.start_line + 1))
 
 
-def _painted(
+def _units_by_line(
     view: GraphView, entry: Entry, count: int, symbols: _Symbols, named: Mapping[int, float], nodes: dict[str, int]
 ) -> tuple[list[str], list[int]]:
     """Map each line of a chunk to the symbol that contains it.

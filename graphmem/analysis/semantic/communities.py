@@ -102,7 +102,7 @@ def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
 
 
 def without_strangers(groups: Sequence[Sequence[str]], tests: Collection[str], units: Mapping[str, str]) -> list[list[str]]:
-    """Move files out of groups that will have a misleading name for them.
+    """Regroup files that the name of their group would describe wrongly.
 
     A group is named after the folder with most of its files. If this is a folder of tests, other code is in the group only because of its
     tests. Such code moves folder by folder, together with the tests of its folder. The new group is the one with most files of that folder,

@@ -169,7 +169,7 @@ class _Names:
         if not base and sum(parts.values()) * 2 > len(files):
             for chosen in (led or list(parts), list(parts)):
                 yield from (" + ".join([*chosen[:count], MORE]) for count in range(min(2, len(chosen)), len(chosen) + 1))
-        yield from self._told_apart(files, base or self._root, [part.removeprefix(f"{base}/") for part in parts], sum(parts.values()))
+        yield from self._distinguished(files, base or self._root, [part.removeprefix(f"{base}/") for part in parts], sum(parts.values()))
 
     def _is_root(self, files: Sequence[str]) -> bool:
         return 2 * sum("/" in path for path in files) <= len(files)
@@ -190,10 +190,11 @@ class _Names:
         order = sorted(held, key=lambda one: (is_beside(f"{head}{one}/"), -len(held[one]), -weight[one], one))
         return {common_folder(held[part]): len(held[part]) for part in order}
 
-    def _told_apart(self, files: Sequence[str], base: str, parts: Sequence[str], in_parts: int) -> Iterator[str]:
-        """Yield names of what sets files apart in `base`, then numbered names.
+    def _distinguished(self, files: Sequence[str], base: str, parts: Sequence[str], in_parts: int) -> Iterator[str]:
+        """Yield names of a group made of a folder and its distinguishing parts.
 
-        `parts` are the folders of the files in `base`, which together have `in_parts` files.
+        For the folder `base`, these are names such as `store: reading, tables`, then `store 2`, `store 3` and so on. `files` are the files
+        of the group. `parts` are the folders of these files in `base`, which together have `in_parts` files.
         """
         stems = list(dict.fromkeys(self._stems[path] for path in sorted(files, key=lambda one: (-self._weight[one], one))))
         stems = [stem for stem in stems if stem != base.rpartition("/")[2]] or stems

@@ -24,7 +24,7 @@ MOST: Final = 4
 
 @cache
 def _read() -> re.Pattern[str]:
-    """Return a pattern of an attribute of the object itself."""
+    """Return a pattern for a use of an object's own attribute: `self.url`."""
     return re.compile(own_object() + r"([A-Za-z_]\w*)(?![\w(])")
 
 

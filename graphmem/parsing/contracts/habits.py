@@ -41,9 +41,10 @@ def has_habit(language: str, habit: Habit) -> bool:
 
 @cache
 def own_object() -> str:
-    """Return a regular expression of a member's prefix, such as `self.`.
+    """Return a regular expression for the prefix of a member, such as `self.`.
 
-    It has the words of all languages, because code of one often uses the word of another as a name: `const self = this`.
+    The prefixes of all languages match in each language, because code often uses the word of another language as a name:
+    `const self = this`.
     """
     words = sorted(all_conventions().own_object)
     return "(?:" + "|".join((r"\b" if word[0].isalnum() else "") + re.escape(word) for word in words) + ")"

@@ -27,8 +27,8 @@ _WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
 def begins(facts: FileFacts, source: bytes, table: Table) -> Iterator[End]:
     """Yield an `End` for each program whose entry point is in a file.
 
-    The entry point is a function that the table names, such as `main`. In languages whose tests start programs by their files, a file
-    whose first line begins with `#!` is also a program.
+    The entry point is a function that `table.programs` lists, such as `main`. In languages whose tests start programs by their files, a
+    file whose first line begins with `#!` is also a program.
     """
     for position, one in enumerate(facts.definitions):
         if one.name in table.programs and not one.parent and one.kind in FUNCTION_KINDS:

@@ -291,7 +291,10 @@ class Routes:
                 )
 
     def _include(self, name: str, start: int, prefix: str) -> None:
-        """Record where this file includes its list of routes `name`."""
+        """Record that a call includes a list of routes of this file.
+
+        For `path("v1/", include(urls))`, `name` is `urls` and `prefix` is `/v1`. `start` is the position of the call in the text.
+        """
         lists = [
             (one.start_line, one.end_line, start, prefix) for one in self.source.facts.definitions if one.name == name and not one.parent
         ]

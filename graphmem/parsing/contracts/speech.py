@@ -21,8 +21,9 @@ _CAPITAL: Final = re.compile(r"\b(?:new\s+)?(?:\w+(?:\.|::))*[A-Z]\w*(?:(?:\.|::
 def speech(source: Source) -> Iterator[End]:
     """Yield the definitions and calls in a file that may belong to gRPC.
 
-    Each result is an `End`: a place in code that offers or uses a contract. The first `End` has the role "speaks", and stands for the
-    whole file. Its last field lists the capitalised names in the file, because each of them may be the name of a service.
+    gRPC calls a method of a service on another machine. Each result is an `End`: a place in code that offers or uses such a method. The
+    first result stands for the whole file, and has the role "speaks". Its last field lists the capitalised names in the file, because
+    each of them may be the name of a service.
     """
     words = sorted(set(map(" ".join, map(str.split, _CAPITAL.findall(source.text)))))
     yield End("speaks", "grpc", "", 0, 0, "", "\n".join(words))

@@ -43,7 +43,7 @@ class PhpHelper(Helper):
         """
         if what == "qualified":
             term = _named(builder, builder.text(node))
-            builder.tell(term, node.end_byte - len(builder.text(node).rpartition("\\")[2].encode()))
+            builder.note_declared(term, node.end_byte - len(builder.text(node).rpartition("\\")[2].encode()))
             return term
         if what in ("conditional", "binary"):
             return _either(builder, node)

@@ -24,7 +24,9 @@ FEW_ANSWERS: Final = 20_000  # answers in files to scan before the index is rebu
 
 
 class Reverse:
-    """An inverted index of sets of numbers: finds the sets with a number.
+    """Inverted index: finds the sets that contain a given number.
+
+    Sets are numbered, too.
 
     Args:
         members: the members of all sets, in one list.
@@ -74,7 +76,7 @@ class GroupsOf:
 
         Args:
             members: the members of each set, or None for a removed set. Sets are in order of creation, after their members.
-            number_of: returns the number of the set at a position.
+            number_of: function from the position of a set in `members` to its number.
             stale: numbers of inputs and sets; extended in place.
         """
         if not stale:

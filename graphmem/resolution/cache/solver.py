@@ -202,15 +202,15 @@ class Solver:
         """Return a set to which the numbers of facts are added as they are read.
 
         The set grows with later reads. A fact that is read to compute an answer is not added itself. Instead, the number of the group of
-        all facts of this answer is added. A later call ends the growth of the set.
+        all facts of this answer is added. After another call of `listen`, only the new set grows.
         """
         self.reads = set()
         return self.reads
 
     def touch(self, key: int) -> None:
-        """Record that the answer being computed depends on a part of a file.
+        """Record that the answer being computed depends on a fact of a file.
 
-        `key` is the number of this part.
+        `key` is the number of this fact.
         """
         self.reads.add(key)
 

@@ -71,7 +71,7 @@ class CFamilyNames(ScopedRules):
         """Return the definitions of a name that the file itself does not define.
 
         Definitions in included files are searched first; these may be static. If there are none, definitions in all files are searched,
-        except static ones and the macros of `_is_macro_apart`. If the search finds definitions in several files:
+        except static ones and macros that only their including files can use. If the search finds definitions in several files:
 
         - If all are classes, or all are aliases, all are returned.
         - Otherwise, only the definitions in a file with the same base name as this file or an included file are returned.

@@ -207,8 +207,8 @@ class CFamilyRules(CFamilyOperators):
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
         """Return the class that `member(…)` in an initialiser list constructs.
 
-        `value` is the inferred type of `member`. A class of `value` is returned if the declaration of `member` names the class. So the
-        result is empty if `member` is a pointer. For a call outside an initialiser list, the result is `value`.
+        `value` is the inferred type of `member`. For the declaration `Item member;`, the result is the class `Item`. For a pointer, as in
+        `Item *member;`, the result is empty, because no object is constructed. For any other call than `member(…)`, the result is `value`.
         """
         classes = {atom[1] for atom in value if atom[0] == INST}
         found = entry.terms[reference.term]
@@ -237,10 +237,10 @@ class CFamilyRules(CFamilyOperators):
         return frozenset(atom for atom in callee if atom[0] != FUNC or atom[1] in kept)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a parameter accepts a value of an undeclared type.
+        """Whether a parameter accepts a value of a type that it does not declare.
 
-        `given` is the type of the value. It is none of the types that the parameter declares: `classes` of the project and `outside` of
-        libraries.
+        `given` is the type of the value. The parameter declares other types: the project's classes in `classes`, and the libraries'
+        types in `outside`.
 
         - A value is accepted if its type is not a class or enum of the project.
         - A constant of an enum is accepted if `classes` is empty, because such constants are numbers.

@@ -62,7 +62,10 @@ class ProjectFolders:
 
 
 def _nearest(shared: Mapping[str, Mapping[str, Any]], folder: str) -> Mapping[str, Any] | None:
-    """Return the shared settings that apply to a project; None if missing."""
+    """Return the `Directory.Build.props` that applies to a folder, or None.
+
+    It is the nearest one, in the folder or in a folder above. `shared` maps folders to the contents of such files.
+    """
     while folder not in shared:
         if not folder:
             return None

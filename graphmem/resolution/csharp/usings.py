@@ -35,7 +35,11 @@ class CSharpUsings(ScopedRules):
         self._folders = ProjectFolders(layout)
 
     def listed_as(self, facts: FileFacts) -> Sequence[str]:
-        """Return the name of the files with global usings of a project."""
+        """Return the internal names by which a file with global usings is found.
+
+        A global using (`global using Shop.Tools;`) affects all files of the project. All files of a project that have one share a name. For
+        a file without global usings, the result has only the names of the base class.
+        """
         if any(found.exported_as == GLOBAL for found in facts.imports):
             return (*super().listed_as(facts), _mark(self._folders.folder_of(facts.path)))
         return super().listed_as(facts)
@@ -103,7 +107,7 @@ def _global_files(inference: Inference, folder: str) -> Iterator[FileEntry]:
 
 
 def _mark(folder: str) -> str:
-    """Return the name under which a project's files with global usings are."""
+    """Return the internal name of all files with global usings in a project."""
     return f"<global usings of {folder}>"
 
 

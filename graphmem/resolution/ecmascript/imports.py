@@ -52,10 +52,10 @@ class EcmascriptNames(Rules):
         self._entry_files = self._paths.entry_files()
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return whether a package.json or an index.html names a file.
+        """Return the role that a package.json or an index.html gives to a file.
 
-        The result is {"": "command"}, {"": "export"} or {"": "main"}, in which "" stands for the whole file. For other files, the result is
-        empty.
+        The result is {"": "command"}, {"": "export"} or {"": "main"}, in which "" stands for the whole file. It is empty for a file that
+        none of them names.
         """
         kind = self._entry_files.get(facts.path)
         return {"": kind} if kind else {}

@@ -42,7 +42,10 @@ class Constructors:
             yield from (Target(constructor, None, "override") for constructor in found)
 
     def after_super(self, atom: SuperObject) -> Iterator[Target]:
-        """Yield the constructors of the next class, which `super(…)` runs."""
+        """Yield the constructors that `super().__init__()` runs.
+
+        They belong to the next class in the method resolution order that has a constructor. `atom` is the type of `super()`.
+        """
         _, after, (_, symbol, _) = atom
         for constructor in rules_of(self.entry).constructors:
             owner = self.inference.owner(symbol, constructor, after=after)

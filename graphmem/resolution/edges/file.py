@@ -132,7 +132,7 @@ class _Resolving:
                 if found.name and found.name != "*" and not (atom[0] == MODULE and self.inference.module_places(atom[1], found.name)):
                     modules += ordered(rules_of(entry).submodule(self.inference, atom, found.name))
                 if found.name not in ("", "*") and atom[0] == MODULE and modules == [atom]:
-                    for function in self.inference.asked_for_missing(atom, found.name):
+                    for function in self.inference.hook_for_missing(atom, found.name):
                         edge(EdgeKind.CALLS, entry.symbols[found.scope].id, function.id, "implicit", found.line)
                 if atom[0] == CLASS:
                     modules.append((MODULE, atom[1].path))

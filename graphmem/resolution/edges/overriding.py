@@ -13,9 +13,9 @@ from graphmem.resolution.values.symbol import Symbol
 def overridden(inference: Inference, entry: FileEntry, symbol: Symbol, parent: Symbol) -> list[Symbol]:
     """Return the methods that a method overrides, in the nearest base class.
 
-    In a language with overloads, an overridden method has as many parameters, of the same types. Base classes without such a method are
-    skipped. If no base class has one, the result is a method with the same number of parameters, if a class has exactly one. Its types
-    may be the same ones, written under other names.
+    In a language with overloads, the parameters of both methods must have the same number and types. Base classes without such a method
+    are skipped. If no base class has such a method, types are not compared, because a type may have several names. Then the result is the
+    method with the same number of parameters, in the nearest base class that has exactly one.
 
     Args:
         inference: finds the base classes.

@@ -120,7 +120,7 @@ class Reads:
                 self.recorder.add_references(reference, self.inference.attribute_of(atom, name), "import")
                 if atom[0] == MODULE:
                     self.read_module_variable(reference, atom[1], name, frozenset())
-                    missing = self.inference.asked_for_missing(atom, name)
+                    missing = self.inference.hook_for_missing(atom, name)
                     self.recorder.add_calls(reference, [Target(function, None, "implicit") for function in missing])
                 elif atom[0] == NAMESPACE:
                     for module in rules_of(self.entry).package_files(self.inference, atom, name):

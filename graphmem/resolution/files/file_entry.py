@@ -52,7 +52,10 @@ class FileRules(Protocol):
         ...
 
     def listed_as(self, facts: FileFacts) -> Sequence[str]:
-        """Return the names of a file that affects others without an import."""
+        """Return internal names of a file that affects others without an import.
+
+        An example is a C# file with `global using`. `Project.modules` finds the file by these names. For most files the result is empty.
+        """
         ...
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:

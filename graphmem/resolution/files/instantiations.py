@@ -65,12 +65,14 @@ def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]
                 found.add(name)
     if any(name not in found for name, _ in read):
         annotated = _annotated(facts)
-        found.update(name for name, reference in read if not _is_asked(facts, annotated, tests, reference))
+        found.update(name for name, reference in read if not _is_annotation_or_test(facts, annotated, tests, reference))
     return frozenset(found)
 
 
-def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests: Sequence[Reference], reference: Reference) -> bool:
-    """Whether a use of a class is only an annotation or a type test.
+def _is_annotation_or_test(
+    facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests: Sequence[Reference], reference: Reference
+) -> bool:
+    """Whether a use of a class is in an annotation or a type test.
 
     `reference` is the use. `annotated` maps each expression in an annotation to the lines of the annotation. `tests` are the file's type
     tests, such as `isinstance(x, A)`.

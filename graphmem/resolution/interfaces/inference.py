@@ -34,7 +34,10 @@ class AsksNames(Protocol):
         ...
 
     def private_receiver(self, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the type of an object `x` in code that uses a private `x.__name`."""
+        """Return the type of an object `x` in code that uses a private `x.__name`.
+
+        In Python, only an object of the class around the code can have this attribute.
+        """
         ...
 
     def beside_variable(self, entry: FileEntry, scope: int, base: TermIndex, line: int) -> Type:
@@ -45,7 +48,11 @@ class AsksNames(Protocol):
         ...
 
     def scope_of_callee(self, entry: FileEntry, scope: int, name: str, line: int) -> int:
-        """Return the scope in which the name of a called function is looked up."""
+        """Return the scope in which the name of a called function is looked up.
+
+        Usually it is `scope`. It is the enclosing scope if a local variable has the name, but the call does not mean the variable, as in
+        Java.
+        """
         ...
 
     def slot(self, place: Place) -> Type:
@@ -70,8 +77,11 @@ class AsksNames(Protocol):
         """
         ...
 
-    def asked_for_missing(self, module: Module, name: str) -> list[Symbol]:
-        """Return the function that a module runs for a missing name."""
+    def hook_for_missing(self, module: Module, name: str) -> list[Symbol]:
+        """Return the function that a module runs for a missing name.
+
+        In Python, the function is `__getattr__` of the module. The result is a list, which is empty without such a function.
+        """
         ...
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
@@ -226,9 +236,9 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def made_of(self, value: Type, name: str) -> Type:
-        """Return new objects of the classes that are called in an expression.
+        """Return the types of the objects that a call creates if it calls classes.
 
-        The expression is `value.name()`. If `name` is "", it is `value()`.
+        The call is `value.name()`, or `value()` if `name` is "". `value` is the type of the expression before the dot.
         """
         ...
 

@@ -219,10 +219,10 @@ class CallRules:
         return inference.declared(entry, scope, annotation)
 
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return the type of the object that a class method creates, if any.
+        """Return the type of the object that a method returns by itself.
 
-        `symbol` is the class method. The result is used for a call on an unknown class. It is not needed for a call `A.create()`, which
-        creates an object of `A`.
+        `symbol` is the method. The type is used where a call does not give the receiver, such as a call on an unknown class. By default it
+        is unknown.
         """
         return EMPTY
 
@@ -476,9 +476,9 @@ class CallRules:
         return methods
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a parameter accepts a value of an undeclared type.
+        """Whether a parameter accepts a value of a type that it does not declare.
 
-        `given` is the type of the value; it is none of the types that the parameter declares. `classes` and `outside` are the project
-        classes and external types that the parameter declares. By default the result is True.
+        `given` is the type of the value. The parameter declares other types: the project's classes in `classes`, and the libraries'
+        types in `outside`. By default the result is True.
         """
         return True

@@ -112,10 +112,10 @@ class NameRules:
         return self.module_names(facts.path)
 
     def listed_as(self, facts: FileFacts) -> Sequence[str]:
-        """Return further names under which the project lists a file.
+        """Return internal names of a file that affects others without an import.
 
-        A file that affects others without being imported has such a name. `Project.modules` finds it by the name. The definitions of the
-        file do not become members of a package of this name.
+        An example is a C# file with `global using`. `Project.modules` finds the file by these names, which are not names of packages. By
+        default there are none.
         """
         return ()
 

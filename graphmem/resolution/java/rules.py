@@ -243,9 +243,10 @@ class JavaRules(PackageRules):
         return fit(inference, given, declared)
 
     def fit_type_parameter(self, given: Type) -> int:
-        """Score how well an argument fits a parameter `T` without a bound.
+        """Score how well an argument fits a parameter of the type `T`.
 
-        A declared type that the argument fits better than `Object` has a higher score. The score is 0 for an unknown result.
+        `given` is the type of the argument, and `T` a type parameter without a bound. The score is 0 if the type of the argument is
+        unknown, else `TYPE_PARAMETER`.
         """
         return 0 if all(is_unknown(atom) for atom in given) else TYPE_PARAMETER
 

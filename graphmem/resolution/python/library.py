@@ -233,7 +233,10 @@ def _enter_first(inference: Inference, call: Call) -> Type:
 
 
 def _entered(inference: Inference, call: Call) -> Type:
-    """Return the type that `with` gives the first argument."""
+    """Return the type of `x` in `with a as x`, for the first argument `a`.
+
+    A library function such as `ExitStack.enter_context(a)` enters `a` like a `with` statement and returns `x`.
+    """
     return inference.entered(inference.expanded(call.argument(0) or EMPTY))
 
 

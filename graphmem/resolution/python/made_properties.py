@@ -33,8 +33,9 @@ MAX_NESTED: Final = 4
 def made_accessors(inference: Inference, entry: FileEntry, made: Binding, accessor: tuple[int, str], nested: int = 0) -> list[Symbol]:
     """Return the functions that a property calls for one kind of use.
 
-    `made` is the assignment or the `return` whose value is the property. `accessor` is the parameter of `property` with the function, by
-    position and name. The result is empty for another value.
+    `made` is the assignment or the `return` whose value is the property, as in `name = property(get, set)`. `accessor` selects the
+    argument of `property`, by position and name: (0, "fget") selects `get`. The result is empty if the value is not a property.
+    `nested` is the number of functions around `made` that return the property.
     """
     value = entry.terms[made.value] if made.value >= 0 else None
     if value is None or value[0] != CALL or nested > MAX_NESTED:

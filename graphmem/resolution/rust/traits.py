@@ -257,10 +257,11 @@ class RustTraits(RustModules):
         return list(dict.fromkeys(bindings[i].annotation for i in positions if bindings[i].annotation >= 0))
 
     def _bounds_of_impl(self, entry: FileEntry, scope: int, name: str) -> list[int]:
-        """Return the bindings of a type parameter in the header of an `impl`.
+        """Return the bindings of a type parameter that an `impl` header declares.
 
-        The `impl` is that of a method. Other `impl` blocks and functions of the file may have a type parameter of the same name. The header
-        is the nearest one above the method. The result is empty outside methods.
+        For a method in `impl<T: Trait> Name<T> { … }`, the type parameter is `T`. Other `impl` blocks and functions of the file may have a
+        type parameter of the same name. `scope` is the method, and the header is the nearest one above it. The result is empty if `scope`
+        is not a method.
         """
         kept: dict[tuple[int, str], list[int]] = entry.kept.setdefault("bounds of impls", {})
         found = kept.get((scope, name))
@@ -301,12 +302,14 @@ class RustTraits(RustModules):
         return join_all(inference.declared(entry, symbol.index, one_type) for one_type in types) or found
 
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
-        """Return the methods called `name` of `self` in an `impl`.
+        """Return the methods that `self.name()` can run in an `impl` block.
 
-        The `impl` is for an external type.
+        `scope` is inside the block. The result is None if the block is for a type of the project. For an external type, as in `impl Trait
+        for u32`, it is the first of these that exists:
 
-        `scope` is in the `impl` block. Methods that the file defines for the type are returned, of the same trait if there are any. If
-        there are none, the methods of the trait in `impl Trait for …` are returned. For any other type the result is None.
+        - the method that this file defines for the type in an `impl` of the same trait;
+        - the methods that this file defines for the type in other `impl` blocks;
+        - the method of the trait itself.
         """
         method = entry.enclosing(scope, ("method",))
         if method < 0:

@@ -78,7 +78,11 @@ class ScopedNames(ScopedTable):
         return tuple(dict.fromkeys(names))
 
     def listed_as(self, facts: FileFacts) -> Sequence[str]:
-        """Return the name of the files that include mixins outside classes."""
+        """Return the internal name of files that include mixins outside classes.
+
+        In Ruby, `include Tools` at the top of a file affects other files, too. `Project.modules` finds such files by the name. For other
+        files the result is empty.
+        """
         return (MIXED_AT_TOP,) if self._mixins and facts.definitions[0].bases else ()
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:

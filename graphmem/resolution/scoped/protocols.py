@@ -84,7 +84,11 @@ class ScopedProtocols(ScopedClasses):
         return value
 
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return an object of the class to which a class method belongs."""
+        """Return the type of an object of the class that contains a method.
+
+        `symbol` is the method. For `create` in the class `Shelf`, the result is a `Shelf`. The type is used if the receiver of a call is
+        unknown.
+        """
         owner = inference.project.entry(symbol).symbols[inference.project.definition(symbol).parent]
         is_own = self.sides_are_apart and owner.kind in CLASS_KINDS
         return one((INST, owner, False)) if is_own else super().made_by(inference, symbol)

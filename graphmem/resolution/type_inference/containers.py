@@ -87,7 +87,10 @@ class Containers:
         return found
 
     def literal(self, entry: FileEntry, kind: str) -> Type:
-        """Return the library's type of a literal, such as `int` or `bool`."""
+        """Return the built-in type of a literal.
+
+        `kind` is the kind of the literal, such as `int`. The result is empty for `None` and `...`.
+        """
         if kind in ("none", "ellipsis"):
             return EMPTY
         return one((EXTI, rules_of(entry).builtin_package, _LITERAL_TYPES.get(kind, kind), None))

@@ -106,7 +106,10 @@ def _class_around(inference: Inference, method: Symbol) -> Symbol:
 
 
 def decorated_by(inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-    """Return the functions that a class or one of its subclasses decorates."""
+    """Return the functions that are decorated with a class or its subclasses.
+
+    For `@A def f`, the class `A` decorates the function `f`. `symbol` is the class.
+    """
     project = inference.project
     return project.solver.ask(project.shared, ("H", symbol), _decorated_by, inference, symbol)
 

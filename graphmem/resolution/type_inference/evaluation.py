@@ -64,17 +64,17 @@ class Evaluation:
         self.project = project
         self.below: Callable[[Symbol], Sequence[Symbol]] = lambda symbol: ()  # all subclasses, once the hierarchy is built
         self._ask = project.solver.ask
-        self._infer_names()
-        self._infer_functions()
-        self._infer_classes()
-        self._infer_values()
+        self._create_names()
+        self._create_functions()
+        self._create_classes()
+        self._create_values()
 
-    def _infer_names(self) -> None:
+    def _create_names(self) -> None:
         """Create the objects that infer imports, names and declared types."""
         imports = ImportedNames(self)
         self.module_places = imports.module_places
         self.module_member = imports.module_member
-        self.asked_for_missing = imports.asked_for_missing
+        self.hook_for_missing = imports.hook_for_missing
         self.taken = imports.taken
 
         names = Names(self, imports)
@@ -87,7 +87,7 @@ class Evaluation:
         self.binding = names.binding
         self.declared = names.declared
 
-    def _infer_functions(self) -> None:
+    def _create_functions(self) -> None:
         """Create the objects that infer types of parameters and of calls."""
         parameters = Parameters(self)
         self.parameter = parameters.parameter
@@ -102,7 +102,7 @@ class Evaluation:
         self.called_blindly = functions.called_blindly
         self.call_atom = functions.call_atom
 
-    def _infer_classes(self) -> None:
+    def _create_classes(self) -> None:
         """Create the objects that infer base classes and attributes."""
         ancestors = Ancestors(self)
         classes = Classes(self, ancestors)
@@ -121,7 +121,7 @@ class Evaluation:
         self.functions = classes.functions
         self.super_object = classes.super_object
 
-    def _infer_values(self) -> None:
+    def _create_values(self) -> None:
         """Create the objects that narrow types and infer container items."""
         narrowing = Narrowing(self)
         self.instances = narrowing.instances
@@ -418,7 +418,7 @@ class Evaluation:
         return one((MADE, atom[1], 0, term[2])) if is_receiver and atom[0] == PARAM else EMPTY
 
     def made_of(self, value: Type, name: str) -> Type:
-        """Return the objects that a call creates if it calls classes.
+        """Return the types of the objects that a call creates if it calls classes.
 
         The call is `value.name()`, or `value()` if `name` is "". `value` is the type of the expression before the dot.
         """

@@ -131,7 +131,7 @@ class ImportedNames:
         rules = self.project.rules_of(module[2]) if module[0] == NAMESPACE else None
         return as_rules(rules).submodule(self.inference, module, name) if rules is not None else EMPTY
 
-    def asked_for_missing(self, module: Module, name: str) -> list[Symbol]:
+    def hook_for_missing(self, module: Module, name: str) -> list[Symbol]:
         """Return the function that a module runs for a missing name.
 
         In Python, the function is `__getattr__` of the module. The result is empty if the module has the name, if it does not define such a

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class Meaning(NamedTuple):
     """The bindings to which a name in a scope refers, or the type of the name.
 
-    Bindings in other files are not included. `input` is a key that stands for these bindings. Cached results that used the name have this
-    key, and are computed again when the bindings change.
+    Only bindings in the same file are included. `input` is the number of the fact "the bindings of this name". Cached results that used the
+    name record this number, and are computed again when the bindings change.
     """
 
     input: int  # number of the input
