@@ -1,6 +1,6 @@
 """Export and erase the data of one person, while the server is stopped.
 
-The export and the erasure open all projects in which the person wrote memories.
+The export and the erasure open all projects in which the person wrote memories or pushed branches.
 """
 
 from __future__ import annotations
@@ -54,9 +54,10 @@ class PersonalData:
         self.people.close()
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """Yield all data of the person: first the person, then the memories.
+        """Yield all data of the person: the person, then memories and branches.
 
-        Each earlier version of a memory's text is yielded as a memory of its own.
+        Each earlier version of a memory's text is yielded as a memory of its own. Branches are those that are private or that the person
+        pushed, without their code.
 
         Raises:
             BadInputError: the person is unknown, or the server is running.
@@ -66,6 +67,9 @@ class PersonalData:
             for project, (service, memories) in projects.items():
                 for one in memories:
                     yield {"kind": "memory", "project": project, **to_json(service.memory(one))}
+                for branch in service.parts.overlays.branches.named(self.login):
+                    said = {"name": branch.key.name, "private": bool(branch.key.person), "pushed_at": branch.pushed_at}
+                    yield {"kind": "branch", "project": project, **said}
 
     def erase(self) -> Receipt:
         """Erase all data of the person for good; return a receipt.
@@ -81,6 +85,7 @@ class PersonalData:
             for service, memories in projects.values():
                 for one in memories:
                     service.forget(one, hard=True, actor="server")
+                service.parts.overlays.branches.erase(self.login)
                 service.parts.book.flush()
                 if service.parts.store.local is not None:
                     service.compact()  # deleted rows stay in the file until then
@@ -93,7 +98,7 @@ class PersonalData:
 
     @contextmanager
     def _opened(self) -> Iterator[dict[str, tuple[GraphMem, list[str]]]]:
-        """Open the projects in which the person wrote memories, for a block.
+        """Open the projects with memories or branches of the person, for a block.
 
         Yields a mapping from a project's name to (open project, ids of memories). The ids are those of the person's memories that still
         exist, and of their earlier versions.
@@ -103,17 +108,25 @@ class PersonalData:
         """
         with ExitStack() as stack:
             found = {}
-            for project, memories in MemoryOwners(self.people).owned(self.login).items():
-                if self._hosting.exists(project):
-                    try:
-                        service = stack.enter_context(self._hosting.using(project))
-                    except StoreBusyError as error:
-                        raise BadInputError(
-                            f"the server is running ({error.message.split(';')[0]}); stop it, then run the command again",
-                            argument="projects",
-                        ) from error
-                    found[project] = (service, _with_versions(service, memories))
+            owned = MemoryOwners(self.people).owned(self.login)
+            for project in self._hosting.names():
+                memories = owned.get(project, [])
+                if not memories and not self._has_branches(project):
+                    continue
+                try:
+                    service = stack.enter_context(self._hosting.using(project))
+                except StoreBusyError as error:
+                    raise BadInputError(
+                        f"the server is running ({error.message.split(';')[0]}); stop it, then run the command again",
+                        argument="projects",
+                    ) from error
+                found[project] = (service, _with_versions(service, memories))
             yield found
+
+    def _has_branches(self, project: str) -> bool:
+        """Whether a project has branches that name the person."""
+        with self._hosting.branches(project) as stored:
+            return bool(stored.named(self.login))
 
 
 def _with_versions(service: GraphMem, memories: list[str]) -> list[str]:

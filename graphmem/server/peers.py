@@ -51,7 +51,7 @@ class Peers:
         """
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            for one in self._folder.glob(f"{socket.gethostname()}-*.json"):
+            for one in self._places():
                 if _running(one) is None:
                     one.unlink(missing_ok=True)
             self._own = owner.publish(self._place(os.getpid()), address, token, graphmem.__version__)
@@ -81,9 +81,18 @@ class Peers:
 
         Servers whose process is stopped are left out.
         """
-        known = map(_running, sorted(self._folder.glob(f"{socket.gethostname()}-*.json")))
+        known = map(_running, self._places())
         other = [one for one in known if one is not None and one.version != graphmem.__version__]
         return [one for one in other if owner.refusal_if_stopped(one) is None]
+
+    def _places(self) -> list[Path]:
+        """Return the files of servers on this machine, sorted.
+
+        The name of another machine may begin with this machine's name: `web-2-17.json` is a file of `web-2`, and not of `web`.
+        """
+        start = f"{socket.gethostname()}-"
+        every = self._folder.glob("*.json")
+        return sorted(one for one in every if one.stem.startswith(start) and one.stem.removeprefix(start).isdecimal())
 
     def _place(self, pid: int) -> Path:
         return self._folder / f"{socket.gethostname()}-{pid}.json"

@@ -116,6 +116,24 @@ def test_a_person_is_exported_and_erased_with_everything_of_theirs(tmp_path, gra
     assert "unknown person" in graphmem("server", "export", "ann", cwd=tmp_path, **asked).said
 
 
+def test_private_branches_of_an_erased_person_are_not_those_of_the_next_one_with_the_login(tmp_path, graphmem):
+    folder = tmp_path / "srv"
+    asked = {"GRAPHMEM_PROJECTS": str(folder)}
+    with hosted(folder) as server:
+        with indexed(tmp_path / "shop", SHOP) as own:
+            own.push_index(server.project("shop"))
+        ann = server.enter("ann")
+        for name, private in (("draft", True), ("shown", False)):
+            with indexed(tmp_path / name / "shop", SHOP | {f"shop/{name}.py": "def zqfifthqz():\n    return 1\n"}) as own:
+                own.push_index(server.project("shop"), ann, name, private)
+    lines = [json.loads(line) for line in graphmem("server", "export", "ann", cwd=tmp_path, **asked).out.splitlines()]
+    assert {(one["name"], one["private"]) for one in lines if one["kind"] == "branch"} == {("draft", True), ("shown", False)}
+    assert graphmem("server", "erase", "ann", "--confirm", "ann", cwd=tmp_path, **asked).code == 0
+    with hosted(folder) as server:
+        [shop] = RemoteGraphMem(server.address, server.enter("ann")).projects().projects
+        assert [(one.name, one.pushed_by) for one in shop.branches] == [("shown", "")]
+
+
 def test_a_role_decides_what_a_person_may_do(tmp_path, server):
     tokens = {level: server.enter(level, level=level) for level in ("read", "write", "curate", "admin")}
     ask = {level: RemoteGraphMem(server.project("shop"), token) for level, token in tokens.items()}

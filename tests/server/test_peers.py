@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import graphmem
 from graphmem.runtime.pushes import PROJECT_NAME
@@ -38,6 +39,17 @@ def test_a_file_with_an_address_of_another_machine_is_ignored(tmp_path):
         path = _record(tmp_path)
         path.write_text(json.dumps({**json.loads(path.read_text()), "address": "http://192.0.2.7:80"}))
         assert Peers(tmp_path).holding(tmp_path / "shop/.graphmem") is None
+
+
+def test_files_of_a_machine_whose_name_begins_with_this_ones_are_left(tmp_path):
+    theirs = tmp_path / FOLDER / f"{socket.gethostname()}-2-17.json"
+    theirs.parent.mkdir()
+    theirs.write_text(json.dumps({"address": "http://127.0.0.1:8420", "pid": 17, "started": "their boot:1", "token": "", "version": "1"}))
+    peers = Peers(tmp_path)
+    peers.join("http://127.0.0.1:8421", "secret")
+    assert peers.of_other_versions() == []
+    peers.leave()
+    assert list(theirs.parent.iterdir()) == [theirs]
 
 
 def test_servers_of_other_versions_are_running_ones(tmp_path, monkeypatch):

@@ -279,6 +279,24 @@ class Branches:
             _clean(db)
         return bool(gone)
 
+    def named(self, login: str) -> list[Branch]:
+        """Return the private branches of a person, and those that they pushed."""
+        return [one for one in self.all() if login in (one.key.person, one.pushed_by)]
+
+    def erase(self, login: str) -> None:
+        """Delete the private branches of a person for good.
+
+        Branches that everybody sees stay, without the person's name.
+        """
+        with self._lock:
+            self._connection().execute("PRAGMA secure_delete = ON")
+            for one in self.named(login):
+                if one.key.person:
+                    self.drop(one.key)
+            with self._changing() as db:
+                db.execute("UPDATE branch SET pushed_by = '' WHERE pushed_by = ?", (login,))
+            self._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def expired(self, days: float, now: datetime | None = None) -> list[BranchKey]:
         """Return the branches whose last push is more than `days` days ago."""
         limit = (now or datetime.now(UTC)) - timedelta(days=days)
