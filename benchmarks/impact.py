@@ -21,7 +21,7 @@ import report
 from graphmem.analysis.weights import IMPACT_KINDS, STAND_INS
 from graphmem.errors import GraphMemError
 from graphmem.project.graphmem import GraphMem
-from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.graph.edges import kind_mask
 from graphmem.settings import Settings
 
 

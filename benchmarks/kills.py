@@ -265,7 +265,7 @@ def run(
     """Kill `count` processes, or as many as fit into `seconds`."""
     import graphmem.maintenance.backup
     import graphmem.memory.repository.repository
-    import graphmem.projection.memories
+    import graphmem.projection.memories.index
     import graphmem.store.kuzu_store  # noqa: F401 -- imported once, before the forks
     from graphmem import GraphMem
 

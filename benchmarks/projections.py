@@ -21,8 +21,8 @@ import report
 
 from graphmem.model import ChunkRow, EdgeRow, GraphDelta, SymbolRow, UnresolvedRow
 from graphmem.project.graphmem import GraphMem
-from graphmem.projection.graph import GraphView
-from graphmem.projection.words import WordIndex
+from graphmem.projection.graph.view import GraphView
+from graphmem.projection.words.index import WordIndex
 from graphmem.settings import Settings
 
 

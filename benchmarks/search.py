@@ -33,7 +33,7 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.project.graphmem import GraphMem
 from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.vectors import VectorIndex
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words.index import WordIndex
 from graphmem.runtime.compression import deflated, inflated
 from graphmem.search.pipeline import Request, search
 from graphmem.settings import Settings

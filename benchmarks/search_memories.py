@@ -25,7 +25,7 @@ import report
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow
 from graphmem.model import stable_id
 from graphmem.project.graphmem import GraphMem
-from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.memories.index import MemoryIndex
 from graphmem.search.pipeline import Request, search
 from graphmem.settings import Settings
 from graphmem.store.base import Knowledge

@@ -20,12 +20,12 @@ from graphmem.analysis.walk import FloatArray, IntArray, reverse
 from graphmem.analysis.walk import reached as nodes_reached
 from graphmem.analysis.words_of_names import name_features
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import CLASS_CODES, FILE, FUNCTION_CODES, SYMBOL
+from graphmem.projection.graph.arrays import CLASS_CODES, FILE, FUNCTION_CODES, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 FULL_DEPTH: Final = 50  # most steps of a path to a test
 STORED: Final = "chances.json"

@@ -18,12 +18,12 @@ from graphmem.analysis.families import family_of
 from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, reverse, walk
 from graphmem.answers import Possible
 from graphmem.model import EdgeKind, EdgeSource
-from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FUNCTION_CODES, SYMBOL, without
+from graphmem.projection.graph.arrays import EDGE_KINDS, EDGE_SOURCES, FUNCTION_CODES, SYMBOL, without
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState
     from graphmem.answers.vocabulary import Epistemic
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 MAX_POSSIBLE: Final = 50
 LEAST: Final = 0.01  # lowest confidence of a path that may matter

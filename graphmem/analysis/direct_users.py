@@ -11,14 +11,14 @@ import numpy as np
 
 from graphmem.analysis.relations import RELATIONS, one_edge_a_test, tests_around
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS
+from graphmem.projection.graph.arrays import EDGE_KINDS, NODE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _TESTS: Final = EDGE_KINDS.index(EdgeKind.TESTS)
 _USED: Final = frozenset({"class", "enum", "interface", "type", "variable"})  # kinds of symbols

@@ -43,7 +43,7 @@ from graphmem.analysis.walk import FloatArray, forward, reverse, step_values
 from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
 from graphmem.answers import ImpactHit, ImpactReport, IndexState, Risk
 from graphmem.model import EdgeKind, EdgeSource
-from graphmem.projection.arrays import CLASS_CODES, FILE, SYMBOL, distinct
+from graphmem.projection.graph.arrays import CLASS_CODES, FILE, SYMBOL, distinct
 from graphmem.runtime.text_only import LANGUAGE, text_only_language
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers.vocabulary import Direction, Epistemic
     from graphmem.answers.vocabulary import EdgeKind as EdgeWord
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 DEFINES: Final = (EdgeKind.DEFINES,)
 _SITES: Final = tuple(kind for kind in IMPACT_KINDS if kind != EdgeKind.TESTS)  # kinds whose edges have a site of their own in the source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import Cause
-from graphmem.projection.arrays import distinct
+from graphmem.projection.graph.arrays import distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from graphmem.analysis.impact_question import Question
     from graphmem.analysis.walk import IntArray
     from graphmem.answers import IndexState
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 EXAMPLES: Final = 5  # of a cause
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from graphmem.analysis.impact_question import MAX_DEPTH
 from graphmem.answers import ImpactGroup, ImpactHit, PathStep, SymbolInfo
-from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, distinct, grouped
+from graphmem.projection.graph.arrays import EDGE_KINDS, EDGE_SOURCES, distinct, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from graphmem.analysis.impact_reach import Found
     from graphmem.analysis.walk import IntArray
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 VERDICTS: Final = ("will break", "likely", "possible")
 

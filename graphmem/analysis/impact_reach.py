@@ -11,13 +11,13 @@ from graphmem.analysis.chances import FULL_DEPTH, Reached, chances_of_tests
 from graphmem.analysis.completeness import in_order
 from graphmem.analysis.walk import FloatArray, IntArray, Walk, forward, reverse, walk
 from graphmem.model import EdgeKind, EdgeSource
-from graphmem.projection.arrays import EDGE_SOURCES, without
+from graphmem.projection.graph.arrays import EDGE_SOURCES, without
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from graphmem.analysis.impact_question import Question, Start
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 TESTS: Final = (EdgeKind.TESTS,)
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import CLASS_CODES, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import CLASS_CODES, NODE_KINDS, SYMBOL
 from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _CLOSING: Final = {")": "(", "]": "[", "}": "{", ">": "<"}
 _TOKEN: Final = re.compile(r"""->|=>|"(?:\\.|[^"])*"|'(?:\\.|[^'])*'|\s[<>]=?\s|\S""")  # an arrow or a comparison closes nothing

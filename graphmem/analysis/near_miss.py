@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from graphmem.analysis.walk import FloatArray
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 LEAST: Final = 1e-4  # lowest confidence of a path beyond the bounds that is reported
 _CALLS: Final = 3  # most call sites that are named

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import SYMBOL
+from graphmem.projection.graph.arrays import SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.analysis.walk import FloatArray
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _CERTAIN: Final = 0.95
 """Most confidence that a rule gives to an edge, and so most for the shares of one call together."""

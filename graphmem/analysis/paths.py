@@ -17,13 +17,13 @@ from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import IndexState, PathAnswer, Subgraph
 from graphmem.errors import BadInputError
-from graphmem.projection.arrays import distinct
-from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.graph.arrays import distinct
+from graphmem.projection.graph.edges import kind_mask
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 MAX_PATH_DEPTH: Final = 30
 MAX_SUBGRAPH_DEPTH: Final = 10

@@ -16,12 +16,12 @@ import numpy as np
 
 from graphmem.answers.code import KnownCalls, share_in_words
 from graphmem.model import FUNCTION_KINDS, EdgeSource
-from graphmem.projection.arrays import EDGE_SOURCES, NODE_KINDS
+from graphmem.projection.graph.arrays import EDGE_SOURCES, NODE_KINDS
 from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.analysis.walk import IntArray
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _IS_FUNCTION: Final = np.array([kind in FUNCTION_KINDS for kind in NODE_KINDS])  # by code of the kind
 _INDEXED_LANGUAGES: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()

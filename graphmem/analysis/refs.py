@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
-from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 from graphmem.runtime.inside import inside
 from graphmem.runtime.naming import in_project, raw
 from graphmem.runtime.text_only import LANGUAGE, text_only_language
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _ID = re.compile(r"[0-9a-f]{20}\Z")
 _POSITION = re.compile(r"(?P<path>.+?)(?::|#L)(?P<line>\d+)(?::(?P<column>\d+)|-L?\d+)?\Z")

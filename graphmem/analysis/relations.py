@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from graphmem.answers import Site, SymbolInfo
 from graphmem.errors import BadInputError
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 
 _TESTS: Final = EDGE_KINDS.index(EdgeKind.TESTS)

@@ -13,12 +13,12 @@ import numpy as np
 
 from graphmem.analysis.walk import step_values
 from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
-from graphmem.projection.arrays import CLASS_CODES, NODE_KINDS, SYMBOL, distinct
+from graphmem.projection.graph.arrays import CLASS_CODES, NODE_KINDS, SYMBOL, distinct
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _FLOOR: Final = 0.3  # lowest value of an edge that counts, as in a walk with the default bounds
 _MODULE: Final = NODE_KINDS.index("module")

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from graphmem.model import TEST_KINDS, EdgeKind
-from graphmem.projection.arrays import EXTERNAL, FUNCTION_CODES, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import EXTERNAL, FUNCTION_CODES, NODE_KINDS, SYMBOL
 from graphmem.runtime.conventions import all_conventions, conventions_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _CLASSES: Final = ("class", "interface")
 _CALLED_BY: Final = {

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.analysis.weights import STAND_INS
-from graphmem.projection.arrays import EDGE_KINDS, distinct, ranges
+from graphmem.projection.graph.arrays import EDGE_KINDS, distinct, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterator, Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float32]

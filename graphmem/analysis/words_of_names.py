@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from graphmem.projection.arrays import SYMBOL
+from graphmem.projection.graph.arrays import SYMBOL
 from graphmem.runtime.arrow import computed, containing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.analysis.walk import BoolArray, FloatArray, IntArray
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _TEST: Final = frozenset({"test", "tests", "spec", "specs"})
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from graphmem.embedding.base import F32
-from graphmem.projection.text import normalise
+from graphmem.projection.words.text import normalise
 
 _TRIPLE_WEIGHT: Final = 0.3  # of one letter triple beside its word
 _MAX_WORDS: Final = 512

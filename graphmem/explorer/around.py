@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.errors import BadInputError
-from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.graph.edges import kind_mask
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 MAX_DEPTH: Final = 4
 COLUMN: Final = 260.0  # from one column to the next, in units of the picture; a name of 28 letters fits

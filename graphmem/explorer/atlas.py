@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from graphmem.explorer.packing import F64, packed, sunflower
 from graphmem.explorer.rows import Band, Block, in_rows
-from graphmem.projection.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL, distinct, grouped
+from graphmem.projection.graph.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL, distinct, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 SURE: Final = 0.8  # edges of at least this confidence are drawn as certain; the explorer's legend says so
 _KIND_DEFINES: Final = EDGE_KINDS.index("DEFINES") if "DEFINES" in EDGE_KINDS else -1

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graphmem.projection.arrays import EDGE_KINDS, distinct, ranges
+from graphmem.projection.graph.arrays import EDGE_KINDS, distinct, ranges
 
 if TYPE_CHECKING:
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 LEAST_CONFIDENCE: Final = 0.3  # as impact's default: a less likely edge explains nothing
 

@@ -26,13 +26,13 @@ from graphmem.model import (
     SymbolRow,
     UnresolvedRow,
 )
-from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, EXTERNAL
+from graphmem.projection.graph.arrays import EDGE_KINDS, EDGE_SOURCES, EXTERNAL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from graphmem.indexing.spill import Spill
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 # The projection keeps confidences in single precision, which preserves this many digits.
 CONFIDENCE_DIGITS: Final = 6

@@ -22,7 +22,7 @@ from graphmem.indexing.tree import Tree
 from graphmem.model import HandlesRow, stable_id
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.language import languages
-from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.graph.edges import kind_mask
 from graphmem.resolution.files.shelf import Shelf
 from graphmem.resolution.interfaces.layout import Layout
 from graphmem.resolution.resolver import FEW_GROUPS, Resolver

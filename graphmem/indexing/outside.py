@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphmem.projection.arrays import EDGE_SOURCES, distinct
+from graphmem.projection.graph.arrays import EDGE_SOURCES, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 
 def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]) -> Iterator[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphmem.indexing.delta import Rows
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 FILE: Final = "past.sqlite"
 MOST_STATES: Final = 1_000

@@ -12,15 +12,15 @@ import pyarrow as pa
 
 from graphmem.answers import DiagnosticInfo, IndexSummary
 from graphmem.indexing.run import Run
-from graphmem.projection.arrays import EDGE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import EDGE_KINDS, SYMBOL
 from graphmem.runtime.arrow import pc
 from graphmem.runtime.system import peak_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from graphmem.projection.arrays import U8
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.arrays import U8
+    from graphmem.projection.graph.view import GraphView
 
 MAX_DIAGNOSTICS = 200
 

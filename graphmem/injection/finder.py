@@ -22,9 +22,9 @@ from graphmem.memory.reading.lifecycle import confidence_in_use, importance_now,
 from graphmem.memory.seeds.seeds import ORIENTATION
 from graphmem.memory.texts.types import COMMIT, LIVE_STATUSES, SEEDED, SOURCES, TRAPS
 from graphmem.model import file_id
-from graphmem.projection.entries import DamagedWordsError
-from graphmem.projection.postings import Elsewhere
-from graphmem.projection.text import query_words
+from graphmem.projection.words.entries import DamagedWordsError
+from graphmem.projection.words.postings import Elsewhere
+from graphmem.projection.words.text import query_words
 from graphmem.search.candidates import query_vector
 from graphmem.search.request import MAX_FILES, MAX_QUERY, Request
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from graphmem.injection.trust import TrustBook
     from graphmem.knowledge import KnowledgeDelta, MemoryRow
     from graphmem.memory.repository.repository import MemoryRepository
-    from graphmem.projection.graph import GraphView
-    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.graph.view import GraphView
+    from graphmem.projection.memories.index import MemoryIndex
     from graphmem.projection.projections import Projections
     from graphmem.search.searcher import Searcher
     from graphmem.vectors.filler import VectorFiller

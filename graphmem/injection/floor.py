@@ -12,13 +12,13 @@ import math
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.projection.words.text import STOP_WORDS, query_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from graphmem.projection.memories import MemoryIndex
-    from graphmem.projection.postings import Elsewhere
+    from graphmem.projection.memories.index import MemoryIndex
+    from graphmem.projection.words.postings import Elsewhere
 
 SHARE: Final = 0.25  # minimum share of a sentence's weight
 WORDS: Final = 2  # minimum words in common, if the sentence has as many: a single one is chance

@@ -17,7 +17,7 @@ from graphmem.indexing.tree import Tree
 from graphmem.maintenance import backup as archives
 from graphmem.maintenance.proving import damaged_files
 from graphmem.maintenance.recovery import lost_code
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 from graphmem.runtime.arrow import pc
 from graphmem.runtime.limits import is_disk_full
 from graphmem.store.file.files import checksum

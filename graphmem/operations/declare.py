@@ -34,7 +34,7 @@ class Sight(StrEnum):
     PLAIN = "plain"
     """The answer contains no memories."""
     SEEN = "seen"
-    """The operation reads memories only through their index, in the calling thread; see `projection.sight`."""
+    """The operation reads memories only through their index, in the calling thread; see `projection.memories.sight`."""
     NAMED = "named"
     """It changes memories given by id, or adds some. They are checked first, and the answer is read again."""
     WHOLE = "whole"

@@ -25,7 +25,7 @@ from graphmem.settings import Settings, load_settings
 if TYPE_CHECKING:
     from graphmem.project.parts import Parts
     from graphmem.project.wiring.inputs import Overlaid
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.store.base import GraphStore, GraphTables
 
 PATIENCE_S: Final = 60.0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from graphmem.project.hosted.branches import BranchKey
     from graphmem.project.parts import Parts
-    from graphmem.projection.words import WordIndex
+    from graphmem.projection.words.index import WordIndex
     from graphmem.settings import Settings
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from graphmem.projection.arrays import I32
+from graphmem.projection.graph.arrays import I32
 from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.vectors import VectorIndex
 

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.projection.failures import unread
-from graphmem.projection.memories import MemoryIndex
-from graphmem.projection.memory_file import FILE as MEMORIES_FILE
-from graphmem.projection.memory_file import load_memories, save_memories
+from graphmem.projection.memories.file import FILE as MEMORIES_FILE
+from graphmem.projection.memories.file import load_memories, save_memories
+from graphmem.projection.memories.index import MemoryIndex
 from graphmem.store.base import GraphReads
 
 JOURNAL_MARK: Final = "memory_journal"

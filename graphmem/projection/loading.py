@@ -22,10 +22,10 @@ import pyarrow as pa
 from graphmem.errors import GraphMemError, StoreClosedError
 from graphmem.projection.chunk_hashes import ChunkHashes
 from graphmem.projection.failures import may_pass
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 from graphmem.projection.kept_memories import KeptMemories
 from graphmem.projection.vectors import VectorIndex
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words.index import WordIndex
 from graphmem.runtime.checksums import SIDES
 from graphmem.runtime.heap import give_back
 from graphmem.runtime.limits import kind_of

@@ -20,15 +20,15 @@ from graphmem.errors import GraphMemError
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
 from graphmem.projection.chunk_hashes import embedding_order
-from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.failures import refusal_named, unread
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 from graphmem.projection.loading import Loading
-from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.memories.index import MemoryIndex
 from graphmem.projection.snapshot import Snapshot
-from graphmem.projection.text import forget_expansions
 from graphmem.projection.vectors import F32, VectorIndex
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words.entries import DamagedWordsError
+from graphmem.projection.words.index import WordIndex
+from graphmem.projection.words.text import forget_expansions
 from graphmem.runtime.heap import give_back
 
 COMMIT_S: Final = 5.0  # wait for the commit of a graph that is published before it

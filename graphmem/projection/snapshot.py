@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from graphmem.projection.graph import GraphView
-from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.graph.view import GraphView
+from graphmem.projection.memories.index import MemoryIndex
 from graphmem.projection.vectors import VectorIndex
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words.index import WordIndex
 
 
 class Snapshot(NamedTuple):

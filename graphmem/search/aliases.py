@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from graphmem.projection.text import normalise
+from graphmem.projection.words.text import normalise
 
 Aliases = Mapping[str, Sequence[str]]  # term -> its synonyms; one direction
 

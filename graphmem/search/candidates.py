@@ -15,12 +15,12 @@ import numpy as np
 
 from graphmem.embedding.base import F32, Embedder
 from graphmem.errors import EmbedderError
-from graphmem.projection.arrays import EXTERNAL, FILE, SYMBOL
-from graphmem.projection.graph import GraphView
-from graphmem.projection.graph_edges import kind_mask
-from graphmem.projection.text import STOP_WORDS
+from graphmem.projection.graph.arrays import EXTERNAL, FILE, SYMBOL
+from graphmem.projection.graph.edges import kind_mask
+from graphmem.projection.graph.view import GraphView
 from graphmem.projection.vectors import VectorIndex
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words.index import WordIndex
+from graphmem.projection.words.text import STOP_WORDS
 from graphmem.search.query_type import Mention
 
 HOP_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "DEFINES", "IMPORTS", "TESTS")

@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nlargest
 from typing import Final, NamedTuple
 
-from graphmem.projection.entries import Entry
-from graphmem.projection.graph import GraphView
-from graphmem.projection.pieces import Pieces
+from graphmem.projection.graph.view import GraphView
 from graphmem.projection.snapshot import Snapshot
-from graphmem.projection.words import WordAnswer
+from graphmem.projection.words.entries import Entry
+from graphmem.projection.words.index import WordAnswer
+from graphmem.projection.words.pieces import Pieces
 from graphmem.search.candidates import Dense
 from graphmem.search.comments import credited
 from graphmem.search.fusion import Fused, Ranked, fuse

@@ -12,10 +12,10 @@ from operator import itemgetter
 from typing import Final
 
 from graphmem.model import FUNCTION_KINDS
-from graphmem.projection.arrays import NODE_KINDS
-from graphmem.projection.entries import Entry
-from graphmem.projection.graph import GraphView
-from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.projection.graph.arrays import NODE_KINDS
+from graphmem.projection.graph.view import GraphView
+from graphmem.projection.words.entries import Entry
+from graphmem.projection.words.text import STOP_WORDS, query_words
 from graphmem.search.fusion import Fused
 from graphmem.search.stems import stems_of
 from graphmem.search.units import Units

@@ -9,8 +9,8 @@ from typing import Final
 
 from graphmem.analysis.refs import suggest
 from graphmem.answers import FacetCount, HitGroup, NearMiss, SearchHit
-from graphmem.projection.graph import GraphView
-from graphmem.projection.text import STOP_WORDS
+from graphmem.projection.graph.view import GraphView
+from graphmem.projection.words.text import STOP_WORDS
 from graphmem.search.query_type import mentions
 
 NEAR: Final = 8  # maximum near names of a query

@@ -7,9 +7,9 @@ from typing import cast
 
 from graphmem.answers import PathScore, SearchHit
 from graphmem.answers.vocabulary import SearchFacet, SearchKind
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 from graphmem.projection.snapshot import Snapshot
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words.index import WordIndex
 from graphmem.search import memories
 from graphmem.search.matched import Wanted, summary_of
 from graphmem.search.request import Request

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from graphmem.answers import MatchedLine
-from graphmem.projection.text import meaningful, normalise, query_words
+from graphmem.projection.words.text import meaningful, normalise, query_words
 from graphmem.search.stems import stems_of
 
 MOST: Final = 3  # lines of a hit

@@ -24,11 +24,11 @@ from typing import Final, NamedTuple
 
 from graphmem.answers import Factor
 from graphmem.knowledge import MemoryRow
-from graphmem.projection.memories import MemoryIndex
-from graphmem.projection.memory_columns import MemoryFilter
-from graphmem.projection.memory_search import Found
-from graphmem.projection.postings import Elsewhere
+from graphmem.projection.memories.columns import MemoryFilter
+from graphmem.projection.memories.index import MemoryIndex
+from graphmem.projection.memories.search import Found
 from graphmem.projection.vectors import F32
+from graphmem.projection.words.postings import Elsewhere
 from graphmem.search import memory_neighbours as neighbours
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.memory_neighbours import Near

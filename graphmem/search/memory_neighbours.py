@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.memories.index import MemoryIndex
 from graphmem.search.dates import nearness, periods
 from graphmem.search.request import Request
 

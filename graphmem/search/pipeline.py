@@ -22,13 +22,13 @@ from graphmem.answers import IndexState, SearchAnswer, SearchHit
 from graphmem.embedding.base import F32, Embedder
 from graphmem.errors import DeadlineError, EmbedderError, LanguageModelError
 from graphmem.model import file_id
-from graphmem.projection.entries import DamagedWordsError
-from graphmem.projection.graph import GraphView
-from graphmem.projection.memories import MemoryIndex
-from graphmem.projection.postings import Elsewhere
+from graphmem.projection.graph.view import GraphView
+from graphmem.projection.memories.index import MemoryIndex
 from graphmem.projection.snapshot import Snapshot
-from graphmem.projection.text import query_words
-from graphmem.projection.words import WordAnswer, WordIndex
+from graphmem.projection.words.entries import DamagedWordsError
+from graphmem.projection.words.index import WordAnswer, WordIndex
+from graphmem.projection.words.postings import Elsewhere
+from graphmem.projection.words.text import query_words
 from graphmem.search import code, memories
 from graphmem.search.aliases import NO_ALIASES, Aliases, expand
 from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors, near_files, query_vector

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 
 MOST: Final = 200  # maximum files that one name may match: a larger directory is too vague
 _JOINED: Final = re.compile(r"(?<![\w:/.@-])(?:\.{1,2}/)*[\w@-]*(?:[./][\w@-]+)+")

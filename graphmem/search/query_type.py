@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from graphmem.projection.text import query_words
+from graphmem.projection.words.text import query_words
 from graphmem.runtime.conventions import conventions_of
 
 IDENTIFIER: Final = "identifier"  # names code

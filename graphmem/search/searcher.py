@@ -14,7 +14,7 @@ from graphmem.memory.reading.lifecycle import confidence_in_use
 from graphmem.memory.repository.changes import aliases
 from graphmem.memory.texts.redact import redact
 from graphmem.memory.texts.types import SOURCES
-from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.projection.words.text import STOP_WORDS, query_words
 from graphmem.search.candidates import query_vector
 from graphmem.search.evaluate import with_factors
 from graphmem.search.levels import ServiceLevel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.projection.words.text import STOP_WORDS, query_words
 
 LINES: Final = 6
 WIDTH: Final = 200  # characters of a line

@@ -7,8 +7,8 @@ from functools import cache
 from threading import Lock
 from typing import Final
 
-from graphmem.projection.postings import Stemmer
-from graphmem.projection.text import normalise
+from graphmem.projection.words.postings import Stemmer
+from graphmem.projection.words.text import normalise
 
 _MOST_TEXTS: Final = 20_000  # short texts whose stems are kept
 _stemming: Final = Lock()

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.projection.graph import GraphView
-from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.graph.edges import kind_mask
+from graphmem.projection.graph.view import GraphView
 from graphmem.projection.vectors import VectorIndex
 from graphmem.search.fusion import Fused
 from graphmem.search.units import StemsOfUnits, Units

@@ -12,9 +12,9 @@ from threading import Lock
 from typing import Final, NamedTuple, TypeVar
 
 from graphmem.model import FUNCTION_KINDS, SymbolKind
-from graphmem.projection.arrays import NODE_KINDS
-from graphmem.projection.entries import Entry
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.arrays import NODE_KINDS
+from graphmem.projection.graph.view import GraphView
+from graphmem.projection.words.entries import Entry
 from graphmem.runtime.conventions import all_conventions
 from graphmem.search.stems import stems_of_texts
 

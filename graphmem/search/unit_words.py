@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from graphmem.projection.stem_numbers import having
-from graphmem.projection.text import query_words
-from graphmem.projection.words import WordAnswer, WordIndex
+from graphmem.projection.words.index import WordAnswer, WordIndex
+from graphmem.projection.words.stem_numbers import having
+from graphmem.projection.words.text import query_words
 from graphmem.search.abbreviations import other_forms
 from graphmem.search.request import Fields
 from graphmem.search.stems import stems_of

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.model import FUNCTION_KINDS, SymbolKind
-from graphmem.projection.arrays import NODE_KINDS
-from graphmem.projection.entries import Entry
-from graphmem.projection.graph import GraphView
-from graphmem.projection.pieces import Piece, Pieces, Segment
-from graphmem.projection.stem_numbers import I64, LINE, having, unpacked
+from graphmem.projection.graph.arrays import NODE_KINDS
+from graphmem.projection.graph.view import GraphView
+from graphmem.projection.words.entries import Entry
+from graphmem.projection.words.pieces import Piece, Pieces, Segment
+from graphmem.projection.words.stem_numbers import I64, LINE, having, unpacked
 from graphmem.search.fusion import Fused
 from graphmem.search.unit_facts import HOLDERS, Documentation, FactsOfUnits, UnitFacts, kind_of
 

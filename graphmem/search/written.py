@@ -13,10 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from graphmem.projection.graph import GraphView
-from graphmem.projection.stem_numbers import having
-from graphmem.projection.text import STOP_WORDS
-from graphmem.projection.words import WordIndex
+from graphmem.projection.graph.view import GraphView
+from graphmem.projection.words.index import WordIndex
+from graphmem.projection.words.stem_numbers import having
+from graphmem.projection.words.text import STOP_WORDS
 from graphmem.search.stems import stems_of
 from graphmem.search.unit_facts import is_function
 from graphmem.search.units import StemsOfUnits

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from graphmem.errors import ForbiddenError, GraphMemError
 from graphmem.operations.declare import Hints, Sight
 from graphmem.operations.registry import registry
-from graphmem.projection.sight import NONE, Seen, meeting, seeing
+from graphmem.projection.memories.sight import NONE, Seen, meeting, seeing
 from graphmem.security.access import FULL, VISIBILITIES, Access, Individual, current_caller
 from graphmem.security.named_memories import TARGETS, Arguments, Keywords, given_ids, items_of, with_ids
 

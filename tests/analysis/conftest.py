@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from graphmem.model import EdgeRow, ExternalRow, FileRow, SymbolRow, UnresolvedRow, external_id, file_id, symbol_id
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 from graphmem.store.base import GraphTables
 
 PROJECT = "p"

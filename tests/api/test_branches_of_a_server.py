@@ -22,7 +22,7 @@ from commands import environ, git, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
-from graphmem.projection import words
+from graphmem.projection.words import index as words
 from hosted import SHOP, SITE, hosted, indexed, written
 
 __all__ = ["environ", "graphmem"]

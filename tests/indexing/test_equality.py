@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 
 WEB = {
     "web/package.json": '{"name": "web", "main": "src/index.ts"}\n',

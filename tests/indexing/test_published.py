@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from graphmem.errors import DiskFullError, SymbolNotFoundError
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 
 PATIENCE_S = 60
 

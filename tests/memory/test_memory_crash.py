@@ -22,7 +22,7 @@ import json, os, signal, sys, time
 import kuzu, numpy, pyarrow
 from graphmem import GraphMem
 from graphmem.settings import Settings
-import graphmem.memory.repository.repository, graphmem.store.kuzu_store, graphmem.projection.memories
+import graphmem.memory.repository.repository, graphmem.store.kuzu_store, graphmem.projection.memories.index
 from graphmem.store.file import opening
 
 opening._after_crash = lambda *_: []

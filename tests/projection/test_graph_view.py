@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from graphmem.answers import SymbolInfo
 from graphmem.errors import LimitError
 from graphmem.model import GraphDelta
-from graphmem.projection import lookups
-from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, distinct, grouped
-from graphmem.projection.graph import GraphView
-from graphmem.projection.graph_edges import kind_mask
-from graphmem.projection.lookups import StringLookup
+from graphmem.projection.graph import lookups
+from graphmem.projection.graph.arrays import EDGE_KINDS, NODE_KINDS, distinct, grouped
+from graphmem.projection.graph.edges import kind_mask
+from graphmem.projection.graph.lookups import StringLookup
+from graphmem.projection.graph.view import GraphView
 
 seeds = st.integers(0, 2**32)
 
@@ -216,7 +216,8 @@ def test_distinct_and_grouped_numbers_are_those_of_numpy_without_its_masked_arra
         assert distinct(values).tolist() == np.unique(values).tolist()
         expected = np.unique(values, return_inverse=True, return_counts=True)
         assert [part.tolist() for part in grouped(values)] == [part.tolist() for part in expected]
-    script = "import sys, numpy; from graphmem.projection.arrays import distinct, grouped; a = numpy.arange(9); distinct(a), grouped(a); "
+    names = "import sys, numpy; from graphmem.projection.graph.arrays import distinct, grouped; "
+    script = names + "a = numpy.arange(9); distinct(a), grouped(a); "
     masked = subprocess.run([sys.executable, "-c", script + "print('numpy.ma' in sys.modules)"], capture_output=True, text=True, check=True)
     assert masked.stdout.strip() == "False"
 

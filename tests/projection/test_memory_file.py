@@ -5,7 +5,7 @@ import random
 import pytest
 
 from graphmem import GraphMem
-from graphmem.projection.memory_file import FILE, load_memories, save_memories
+from graphmem.projection.memories.file import FILE, load_memories, save_memories
 from graphmem.settings import Settings
 from made_once import empty_index
 

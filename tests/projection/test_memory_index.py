@@ -13,9 +13,9 @@ from graphmem.embedding.fill import vector_table
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
 from graphmem.model import stable_id
-from graphmem.projection.memories import MemoryIndex
-from graphmem.projection.memory_columns import MemoryFilter
-from graphmem.projection.memory_moments import Moment
+from graphmem.projection.memories.columns import MemoryFilter
+from graphmem.projection.memories.index import MemoryIndex
+from graphmem.projection.memories.moments import Moment
 from graphmem.store.base import Knowledge
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,10 +8,10 @@ import sqlite3
 import pytest
 
 from graphmem.model import ChunkRow, GraphDelta
-from graphmem.projection import near_words
-from graphmem.projection.near_words import NearWords
-from graphmem.projection.text import normalise
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words import near_words
+from graphmem.projection.words.index import WordIndex
+from graphmem.projection.words.near_words import NearWords
+from graphmem.projection.words.text import normalise
 from trees import NETWORKX
 
 

@@ -12,10 +12,10 @@ from graphmem.embedding.fill import vector_table
 from graphmem.errors import GraphMemError
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 from graphmem.projection.loading import GRAPH_FILE
 from graphmem.projection.projections import Projections
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words.index import WordIndex
 from graphmem.store import open_store
 
 QUERIES = ["load", "get_value cache", "HTTPServer2 run", "größe", "данные x"]

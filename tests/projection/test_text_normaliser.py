@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.projection.text import normalise, query_words
+from graphmem.projection.words.text import normalise, query_words
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from graphmem.errors import DeadlineError
 from graphmem.model import ChunkRow, GraphDelta
-from graphmem.projection import word_readers, word_scores
-from graphmem.projection.entries import DamagedWordsError
-from graphmem.projection.postings import Stemmer
-from graphmem.projection.stem_numbers import LINE, unpacked
-from graphmem.projection.text import normalise, query_words
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words import readers as word_readers
+from graphmem.projection.words import scores as word_scores
+from graphmem.projection.words.entries import DamagedWordsError
+from graphmem.projection.words.index import WordIndex
+from graphmem.projection.words.postings import Stemmer
+from graphmem.projection.words.stem_numbers import LINE, unpacked
+from graphmem.projection.words.text import normalise, query_words
 from graphmem.runtime.checksums import Proof, proof
 
 seeds = st.integers(0, 2**32)

@@ -62,7 +62,7 @@ def test_a_flipped_bit_of_the_word_index_costs_no_answer(folder, open_index, sha
 
 
 def test_a_text_that_does_not_inflate_is_built_again_while_it_is_asked_for(index, monkeypatch):
-    from graphmem.projection import words
+    from graphmem.projection.words import index as words
 
     index.wait_until_ready()  # and no search before: texts that were read are kept
     damaged = index.parts.projections.snapshot().words

@@ -11,7 +11,7 @@ import pytest
 from graphmem.errors import ResourceError
 from graphmem.injection.trust import TrustBook
 from graphmem.maintenance import proving
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words.index import WordIndex
 from graphmem.search.phases import PhaseBook
 from graphmem.security.tokens import TokenFile
 

@@ -17,7 +17,7 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.errors import ResourceError
 from graphmem.mcp_server.server import build_server
 from graphmem.project.graph import watching
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 from graphmem.server.keeper import LOOK_S, TASKS, Keeper, Task
 
 OF_THE_SYSTEM = (

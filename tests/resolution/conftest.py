@@ -29,7 +29,7 @@ import pytest
 from graphmem.model import ENTRY_RULES, EdgeRow, ExternalRow, FileRow, SymbolRow, UnresolvedRow, file_id
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 from graphmem.resolution.edges.rows import FileResolution
 from graphmem.resolution.interfaces.layout import read_layout
 from graphmem.resolution.resolver import Resolver

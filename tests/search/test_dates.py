@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.memories.index import MemoryIndex
 from graphmem.search.dates import Period, nearness, periods
 from graphmem.search.memories import MemoryQuery, gather, join
 from graphmem.search.request import Request, Tuning

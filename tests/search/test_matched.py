@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphmem.answers import MatchedLine
-from graphmem.projection.text import query_words
+from graphmem.projection.words.text import query_words
 from graphmem.search.matched import Wanted, summary_of
 from graphmem.search.unit_words import stems_of
 

@@ -12,9 +12,9 @@ from graphmem import GraphMem
 from graphmem.embedding.fill import vector_table
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.knowledge import AboutRow
-from graphmem.projection.memories import MemoryIndex
-from graphmem.projection.postings import Elsewhere
+from graphmem.projection.memories.index import MemoryIndex
 from graphmem.projection.vectors import VectorIndex
+from graphmem.projection.words.postings import Elsewhere
 from graphmem.search.pipeline import Aids, Judge, Request, search
 from graphmem.settings import Settings
 from graphmem.store.base import Knowledge

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphmem import GraphMem
-from graphmem.projection.pieces import Pieces
+from graphmem.projection.words.pieces import Pieces
 from graphmem.search.pipeline import Request, search
 from graphmem.settings import Settings
 from made_once import empty_index

@@ -12,7 +12,7 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.errors import BadInputError, LanguageModelError
 from graphmem.knowledge import AboutRow, LearntRow, RelatesRow
 from graphmem.model import GraphDelta, file_id
-from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.memories.index import MemoryIndex
 from graphmem.projection.snapshot import Snapshot
 from graphmem.search.pipeline import Aids, Judge, MemoryWeights, Request, Tuning, search
 from graphmem.store.base import Knowledge

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from graphmem.errors import BadInputError, EmbedderError
-from graphmem.projection.entries import DamagedWordsError
-from graphmem.projection.words import WordIndex
+from graphmem.projection.words.entries import DamagedWordsError
+from graphmem.projection.words.index import WordIndex
 from graphmem.search import pipeline
 from graphmem.search.pipeline import Request, Tuning, Weights, search
 

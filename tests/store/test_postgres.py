@@ -23,7 +23,7 @@ from graphmem.errors import (
     UnsupportedError,
 )
 from graphmem.model import GraphDelta
-from graphmem.projection.graph import GraphView
+from graphmem.projection.graph.view import GraphView
 from graphmem.projection.projections import Projections
 from graphmem.store.capabilities import cypher_queries, local_file
 from graphmem.store.postgres.connections import driver

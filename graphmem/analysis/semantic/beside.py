@@ -18,7 +18,7 @@ from graphmem.analysis.semantic.source_sets import holds_resources, package_begi
 from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _DOCUMENTATION: Final = ("doc", "docs", "documentation", "website", "misc", "etc", "contrib")
 _TOOLING: Final = ("dev", "script", "scripts", "tool", "tools", "build", "ci", "release", "releases", "hack")

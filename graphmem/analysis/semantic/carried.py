@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from graphmem.analysis.semantic.modules import Modules
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 SAME_CODE: Final = 0.5  # least share of a file's definitions that a file must have to be the same file under another name
 

@@ -15,11 +15,11 @@ import numpy.typing as npt
 from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import DEPENDENCY_KINDS
 from graphmem.analysis.semantic.heat import F64
-from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS, SYMBOL
-from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.edges import kind_mask
 
 if TYPE_CHECKING:
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 DAMPING: Final = 0.85
 ITERATIONS: Final = 100

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from graphmem.analysis.semantic.passing import passing
 from graphmem.answers.modules import CrossingSymbol, FileLink
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import EDGE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.files import I64, FileGraph

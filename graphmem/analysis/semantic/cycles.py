@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from graphmem.analysis.semantic.layering import components, feedback
 from graphmem.answers.modules import Cycle, CycleCut
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS
+from graphmem.projection.graph.arrays import EDGE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

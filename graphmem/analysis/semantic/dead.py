@@ -18,15 +18,15 @@ from graphmem.analysis.semantic.beside import is_made, made_folders
 from graphmem.analysis.walk import stand_ins
 from graphmem.answers.findings import DeadSymbol
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import CLASS_CODES, EXTERNAL, NODE_KINDS, SYMBOL
-from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.graph.arrays import CLASS_CODES, EXTERNAL, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.edges import kind_mask
 from graphmem.runtime.conventions import all_conventions, conventions_of, runtime_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from graphmem.analysis.semantic.entries import Entries
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 Bool = npt.NDArray[np.bool_]
 

@@ -16,13 +16,13 @@ from graphmem.analysis.diff import declared
 from graphmem.analysis.semantic.beside import is_made, made_folders
 from graphmem.analysis.semantic.dead import offered
 from graphmem.answers.semantic import ApiChange, DependencyChange, Drift, ModuleChange
-from graphmem.projection.arrays import FUNCTION_CODES, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import FUNCTION_CODES, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.entries import Entries
     from graphmem.analysis.semantic.modules import Modules
     from graphmem.answers.modules import Cycle
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 FILES: Final = 20  # listed files that joined or left a module
 CHANGES: Final = 500  # listed changes of definitions

@@ -15,15 +15,15 @@ import pyarrow as pa
 from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import FileGraph
 from graphmem.model import TEST_KINDS, EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL
-from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.graph.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.edges import kind_mask
 from graphmem.runtime.arrow import computed
 from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 ENTRY_KINDS: Final = ("main", "command", "route", "event", "task", "export", "test", "fixture")  # in the order of lists
 MAX_STEPS: Final = 8  # calls that a flow, or the reach of an entry point, may follow

@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from graphmem.answers import PathStep
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL
-from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.graph.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.edges import kind_mask
 from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 I64 = npt.NDArray[np.int64]
 

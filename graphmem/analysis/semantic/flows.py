@@ -16,7 +16,7 @@ from graphmem.analysis.semantic.entries import ENTRY_KINDS, MAX_STEPS, Calls, En
 from graphmem.analysis.semantic.files import step_of
 from graphmem.answers.findings import Flow
 from graphmem.model import stable_id
-from graphmem.projection.arrays import NODE_KINDS
+from graphmem.projection.graph.arrays import NODE_KINDS
 from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphmem.analysis.semantic.modules import Modules
     from graphmem.answers import SymbolInfo
     from graphmem.answers.vocabulary import EntryKind
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 LEAST_STEPS: Final = 2  # one call is not a flow
 VARIANTS: Final = 10

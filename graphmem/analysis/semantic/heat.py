@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.analysis.semantic.files import DEPENDENCY_KINDS
-from graphmem.projection.arrays import SYMBOL, distinct
-from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.graph.arrays import SYMBOL, distinct
+from graphmem.projection.graph.edges import kind_mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

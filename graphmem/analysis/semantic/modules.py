@@ -22,7 +22,7 @@ from graphmem.analysis.semantic.layout import layered
 from graphmem.analysis.semantic.naming import Known, Named, named
 from graphmem.analysis.semantic.partition import Partition
 from graphmem.answers.modules import FileLink, ModuleDependency, ModuleDetail, ModuleFile, ModuleInfo, ModuleMap
-from graphmem.projection.arrays import NODE_KINDS
+from graphmem.projection.graph.arrays import NODE_KINDS
 from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphmem.analysis.semantic.heat import F64
     from graphmem.answers import IndexState
     from graphmem.answers.modules import Cycle
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 CENTRAL: Final = 5
 NAMED: Final = 4  # files named in the summary of a module without documentation

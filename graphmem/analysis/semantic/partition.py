@@ -19,12 +19,12 @@ from graphmem.analysis.semantic.communities import communities, without_stranger
 from graphmem.analysis.semantic.files import FileGraph, Packages, common_folder
 from graphmem.analysis.semantic.naming import ROOT, Known
 from graphmem.analysis.semantic.passing import passing
-from graphmem.projection.arrays import SYMBOL
+from graphmem.projection.graph.arrays import SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 
 _MAJOR: Final = re.compile(r"(?<=\w)[./]v\d+$")  # of a Go module, as in `example.org/shop/v2`

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS
+from graphmem.projection.graph.arrays import EDGE_KINDS
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.files import FileGraph

@@ -16,8 +16,8 @@ from graphmem.memory.reading.lifecycle import confidence_in_use, half_life_of
 from graphmem.memory.texts.types import SOURCES
 
 if TYPE_CHECKING:
-    from graphmem.projection.graph import GraphView
-    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.graph.view import GraphView
+    from graphmem.projection.memories.index import MemoryIndex
 
 
 class BranchesOf(Protocol):

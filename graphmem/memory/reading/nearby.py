@@ -23,7 +23,7 @@ from graphmem.knowledge import is_held
 from graphmem.memory.reading.describe import Describer
 from graphmem.memory.reading.lifecycle import confidence_in_use
 from graphmem.memory.texts.types import COMMIT, SOURCES, TRAPS
-from graphmem.projection.arrays import FILE
+from graphmem.projection.graph.arrays import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo
     from graphmem.knowledge import MemoryRow
     from graphmem.memory.reading.describe import BranchesOf
-    from graphmem.projection.graph import GraphView
-    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.graph.view import GraphView
+    from graphmem.projection.memories.index import MemoryIndex
 
 SHOWN: Final = 5
 TRAP: Final = 3.0  # factor of a trap when the best memories are chosen

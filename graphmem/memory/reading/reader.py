@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from graphmem.knowledge import AboutRow, MemoryRow, NamedFile
     from graphmem.memory.reading.clock import Clock
-    from graphmem.projection.graph import GraphView
-    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.graph.view import GraphView
+    from graphmem.projection.memories.index import MemoryIndex
     from graphmem.projection.projections import Projections
     from graphmem.store.base import GraphStore
 

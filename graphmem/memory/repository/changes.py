@@ -17,7 +17,7 @@ from graphmem.memory.repository.fields import choice, refuse, text, texts
 from graphmem.memory.repository.recovery import ALIASES
 from graphmem.memory.texts.redact import redact
 from graphmem.memory.texts.types import FORGOTTEN, LIVE_STATUSES, USES, way_back
-from graphmem.projection.sight import may_meet
+from graphmem.projection.memories.sight import may_meet
 
 if TYPE_CHECKING:
     from graphmem.memory.repository.repository import MemoryRepository

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from graphmem.knowledge import KnowledgeDelta, MemoryRow
     from graphmem.memory.journal.records import Event
     from graphmem.memory.texts.similar import Thresholds
-    from graphmem.projection.graph import GraphView
-    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.graph.view import GraphView
+    from graphmem.projection.memories.index import MemoryIndex
 
 
 class Plan(NamedTuple):

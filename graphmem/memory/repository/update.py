@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from graphmem.memory.repository.repository import MemoryRepository
-    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.memories.index import MemoryIndex
 
 # Fields that may change; the others belong to the write path, to uses, or to operations that decide.
 FIELDS: Final = (

@@ -24,7 +24,7 @@ from graphmem.memory.texts.link import Links, link
 from graphmem.memory.texts.similar import Similarity, near_rows, near_words, overlap, words_of
 from graphmem.memory.texts.text import citation_of, contextual_text, fingerprint, short_id, text_hash, uuid7
 from graphmem.memory.texts.types import LIVE_STATUSES, SEEDED, SOURCES, more_tainted
-from graphmem.projection.sight import may_meet
+from graphmem.projection.memories.sight import may_meet
 
 if TYPE_CHECKING:
     from graphmem.embedding.base import F32

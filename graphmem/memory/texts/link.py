@@ -15,10 +15,10 @@ from weakref import WeakKeyDictionary
 
 from graphmem.knowledge import AboutRow, Anchor, NamedFile
 from graphmem.model import file_id
-from graphmem.projection.arrays import EXTERNAL, FILE, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import EXTERNAL, FILE, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 MAX_NAMES: Final = 64  # names resolved in one content
 

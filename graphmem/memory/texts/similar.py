@@ -23,7 +23,7 @@ import numpy as np
 
 from graphmem.embedding.base import F32
 from graphmem.memory.texts.wording import says_all_of
-from graphmem.projection.text import STOP_WORDS, normalise
+from graphmem.projection.words.text import STOP_WORDS, normalise
 
 OVERLAP: Final = 0.70  # of distinct words: |both| / |either|
 _ONE_WORD: Final = 2  # words that only one of two texts has, if one word replaces another

@@ -15,7 +15,7 @@ from graphmem.memory.texts.text import fingerprint
 
 if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
-    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.memories.index import MemoryIndex
 
 MARK: Final = "[^ Memory:"
 _BLOCK: Final = re.compile(r"<project_memory>.*?(?:</project_memory>|\Z)", re.DOTALL)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphmem.project.graph.watching import Following
     from graphmem.project.history.history_source import HistorySource
     from graphmem.project.sessions.learning import SessionLearning
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.projection.projections import Projections
     from graphmem.search.searcher import Searcher
     from graphmem.store.base import GraphStore

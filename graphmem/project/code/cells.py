@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import ImpactHit, Site
     from graphmem.project.graph.graph_source import GraphSource
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 KEPT: Final = 64
 """Notebooks whose cells are kept."""

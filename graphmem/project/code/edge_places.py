@@ -10,13 +10,13 @@ from graphmem.analysis.impact import expand
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers.places import EdgePlaces, Edges, TextRange
-from graphmem.projection.arrays import NODE_KINDS
+from graphmem.projection.graph.arrays import NODE_KINDS
 from graphmem.resolution.rules import RULES
 
 if TYPE_CHECKING:
     from graphmem.project.code.positions import Positions
     from graphmem.project.graph.graph_source import GraphSource
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 
 @dataclass(eq=False, repr=False)

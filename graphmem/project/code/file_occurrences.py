@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 import numpy as np
 
 from graphmem.project.code.qualifiers import qualifiers
-from graphmem.projection.arrays import CLASS_CODES, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import CLASS_CODES, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from graphmem.answers.vocabulary import EdgeKind, OccurrenceRole
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.runtime.places import Written
 
 WORD: Final = re.compile(r"[\w$]+")

@@ -14,7 +14,7 @@ from graphmem.analysis.implementations import implementations
 from graphmem.answers.hover import Hover
 from graphmem.errors import HistoryError
 from graphmem.parsing.ignore import file_reason
-from graphmem.projection.arrays import NODE_KINDS
+from graphmem.projection.graph.arrays import NODE_KINDS
 
 if TYPE_CHECKING:
     from graphmem.answers import CoAccessHit, SymbolInfo
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.project.history.co_changes import CoAccess
     from graphmem.project.memories.known import KnownCode
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 MOVES_SUPPORT: Final = 3  # common changes; fewer can be chance
 MORE_MOVES: Final = 5  # asked for, because lock files and other files that programs write are left out

@@ -15,7 +15,7 @@ from graphmem.errors import StaleFileError, SymbolNotFoundError
 from graphmem.operations.arguments import page
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.sources import source_of
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphmem.project.code.cells import NotebookCells
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.project.memories.known import KnownCode
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 SITES: Final = 1000  # maximum number of edges of one relation in an answer
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import Cause
 from graphmem.parsing.language import languages
-from graphmem.projection.arrays import EXTERNAL
-from graphmem.projection.entries import DamagedWordsError
-from graphmem.projection.text import query_words
+from graphmem.projection.graph.arrays import EXTERNAL
+from graphmem.projection.words.entries import DamagedWordsError
+from graphmem.projection.words.text import query_words
 from graphmem.runtime.lines import lines_of
 
 if TYPE_CHECKING:
-    from graphmem.projection.entries import Entry
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.projection.projections import Projections
+    from graphmem.projection.words.entries import Entry
 
 MAX_CHUNKS: Final = 100
 """Chunks with a name above which it is taken for an ordinary word."""

@@ -15,7 +15,7 @@ from graphmem.model import SymbolKind, symbol_id
 from graphmem.parsing.contents import language_of
 from graphmem.parsing.language import language_spec, languages
 from graphmem.parsing.sources import source_of
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project
 
 if TYPE_CHECKING:

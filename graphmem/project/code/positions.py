@@ -15,7 +15,7 @@ from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.language import languages
 from graphmem.parsing.sources import source_of
 from graphmem.project.code.file_occurrences import WORD, FoundName, NamePlace, enclosing_by_line, occurrences_in, text_at
-from graphmem.projection.arrays import SYMBOL
+from graphmem.projection.graph.arrays import SYMBOL
 from graphmem.runtime.naming import in_project
 from graphmem.runtime.places import Written, unpacked
 from graphmem.runtime.text_only import text_only_language
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graphmem.answers import SymbolInfo
     from graphmem.answers.vocabulary import ColumnUnit
     from graphmem.project.graph.graph_source import GraphSource
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 KEPT: Final = 16
 """Files whose occurrences are kept; an editor asks again for the same few."""

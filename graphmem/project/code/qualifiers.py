@@ -9,12 +9,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import CLASS_CODES, NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import CLASS_CODES, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _QUALIFIER: Final = re.compile(r"(?<![\w$])([\w$]+)\s*(?:\?\.|\.|::)\s*$")
 _LONGEST: Final = 10  # parts of a dotted name

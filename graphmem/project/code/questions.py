@@ -22,7 +22,7 @@ from graphmem.parsing.contents import read_inside
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.language import language_of_path
 from graphmem.project.graph.graph_source import with_stale
-from graphmem.projection.arrays import SYMBOL
+from graphmem.projection.graph.arrays import SYMBOL
 from graphmem.resolution.rules import RULES
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from graphmem.project.history.co_changes import CoAccess
     from graphmem.project.history.earlier import EarlierGraphs
     from graphmem.project.memories.known import KnownCode
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 DEFAULT_DEPTH: Final = 5
 DEFAULT_CONFIDENCE: Final = 0.3

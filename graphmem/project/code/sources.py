@@ -12,14 +12,14 @@ from graphmem.answers.source import Blame, FileSource, Folder, FolderEntry
 from graphmem.errors import SymbolNotFoundError
 from graphmem.explorer import highlight
 from graphmem.history.blame import blame
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.graph.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project
 
 if TYPE_CHECKING:
     from graphmem.answers.places import Occurrence
     from graphmem.project.code.positions import Positions
     from graphmem.project.graph.graph_source import GraphSource
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 KEPT: Final = 16
 """Files whose answers are kept."""

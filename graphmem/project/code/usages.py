@@ -15,7 +15,7 @@ from graphmem.project.code.qualifiers import reached_by
 if TYPE_CHECKING:
     from graphmem.project.code.positions import Positions
     from graphmem.project.graph.graph_source import GraphSource
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 
 @dataclass(eq=False, repr=False)

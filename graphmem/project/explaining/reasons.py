@@ -21,7 +21,7 @@ from graphmem.history import messages
 from graphmem.knowledge import is_held
 from graphmem.memory.texts.text import clipped
 from graphmem.parsing.contents import read_inside
-from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.projection.words.text import STOP_WORDS, query_words
 from graphmem.runtime.git import is_no_repository
 from graphmem.runtime.lines import lines_of
 from graphmem.search.stems import stems_of

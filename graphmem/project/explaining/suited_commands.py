@@ -17,7 +17,7 @@ from graphmem.errors import AmbiguousSymbolError
 
 if TYPE_CHECKING:
     from graphmem.answers.code import Site
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _CODE: Final = re.compile(r"[./_:]|[a-z0-9][A-Z]")
 _OF_QUESTIONS: Final = re.compile(

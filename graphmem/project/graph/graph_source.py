@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphmem.project.graph.progress import Hub
     from graphmem.project.graph.stale import StaleFiles
     from graphmem.project.graph.watching import Following
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.projection.projections import Projections
     from graphmem.store.base import GraphStore
     from graphmem.vectors.filler import VectorFiller

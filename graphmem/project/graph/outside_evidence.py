@@ -22,7 +22,7 @@ from graphmem.evidence.validity import Held, held
 from graphmem.model import EdgeKind, EdgeSource, symbol_id
 
 if TYPE_CHECKING:
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 AUTO: Final = "auto"
 CALLS: Final = (EdgeKind.CALLS,)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.project.history.history_source import HistorySource
     from graphmem.project.memories.known import KnownCode
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.projection.projections import Projections
 
 logger = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from graphmem.project.graph.graph_source import GraphSource
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 MOST_DIFFERING: Final = 500  # files in which a commit differs from the index; each is read
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d")

@@ -20,7 +20,7 @@ from graphmem.runtime.inside import inside
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 LEAST: Final = 0.5  # share of a commit's added lines that its files must still contain
 MOST_DEFINITIONS: Final = 3

@@ -13,7 +13,7 @@ from graphmem.project.hosted.branches import Branches, BranchKey, BranchLink
 
 if TYPE_CHECKING:
     from graphmem.memory.repository.repository import MemoryRepository
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 
 @dataclass(eq=False)

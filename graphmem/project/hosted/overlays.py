@@ -25,7 +25,7 @@ from graphmem.project.hosted.branch_links import BranchLinks
 from graphmem.project.hosted.branch_tree import FOLDER, BranchTrees
 from graphmem.project.hosted.branches import GONE, Branch, Branches, BranchId, BranchKey
 from graphmem.project.hosted.pushed_rows import body_of, external_rows, rows_by_file, rows_in
-from graphmem.projection.entries import DamagedWordsError
+from graphmem.projection.words.entries import DamagedWordsError
 from graphmem.security.access import Access, caller
 from graphmem.store.base import KeyRow
 from graphmem.store.overlays.overlay import OverlayStore
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from graphmem.model import GraphDelta
     from graphmem.project.care.runs import IndexRuns
     from graphmem.project.graph.graph_source import GraphSource
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.projection.projections import Projections
-    from graphmem.projection.words import WordIndex
+    from graphmem.projection.words.index import WordIndex
     from graphmem.store.base import GraphStore
 
 _CACHED: Final = 512  # files of a branch whose rows stay decoded

@@ -17,7 +17,7 @@ from graphmem.store.overlays.overlay_layer import OwnRows
 from graphmem.store.wire import packed, plain, row_of, unpacked
 
 if TYPE_CHECKING:
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.store.base import GraphReads
 
 BATCH: Final = 500  # files whose rows are read at once

@@ -15,7 +15,7 @@ from graphmem.answers import NearbyMemories
 from graphmem.memory.reading.nearby import AROUND, HIT, SHOWN, TARGET, TEST, TOGETHER, WAY, Places, nearby
 from graphmem.memory.texts.types import FROM_INDEX, SEEDED
 from graphmem.model import file_id
-from graphmem.projection.arrays import FILE
+from graphmem.projection.graph.arrays import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from graphmem.memory.reading.describe import BranchesOf
     from graphmem.memory.reading.nearby import Place
     from graphmem.project.graph.graph_source import GraphSource
-    from graphmem.projection.graph import GraphView
-    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.graph.view import GraphView
+    from graphmem.projection.memories.index import MemoryIndex
 
 # Nearness of code around a target, and factors for the rest of an answer.
 MEMBER: Final = 0.8

@@ -27,7 +27,7 @@ from graphmem.runtime.checksums import unseal
 
 if TYPE_CHECKING:
     from graphmem.answers.semantic import Drift
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 Index = Callable[[Path, Path], contextlib.AbstractContextManager["GraphView"]]
 """Reads a tree into an index in a folder and gives its graph for a while."""

@@ -23,7 +23,7 @@ from graphmem.memory.reading.nearby import TARGET
 from graphmem.model import EdgeKind
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.sources import source_of
-from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
+from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.reports.test_commands import NOT_RUN
 from graphmem.runtime.conventions import conventions_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from graphmem.project.graph.outside_evidence import OutsideEvidence
     from graphmem.project.history.co_changes import CoAccess
     from graphmem.project.memories.known import KnownCode
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.projection.projections import Projections
 
 MAX_BYTES: Final = 1 << 20  # of an edited file that is read to find the edited lines

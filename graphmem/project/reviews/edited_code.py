@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.parsing.contents import language_of
 from graphmem.parsing.sources import source_of
 from graphmem.project.reviews.rewrites import replacements
-from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS
+from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
     from graphmem.parsing.touched import Change, Text
     from graphmem.parsing.versions import Versions
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 NEAR: Final = 2_000  # characters before and after a change, in which the signature of the edited definition is searched
 _BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 _INHERITS: Final = frozenset({"INHERITS"})
 

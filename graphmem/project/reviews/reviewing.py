@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from graphmem.project.code.questions import ImpactQuestions
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.project.history.co_changes import CoAccess
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 EVERY: Final = 100_000  # hits of the impact; the answer lists fewer, and names how many there are
 MOST_KNOWN: Final = 30

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from graphmem.history.co_edits import History
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.project.history.history_source import HistorySource
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.projection.projections import Projections
     from graphmem.search.accepted import WeightBook
     from graphmem.vectors.filler import VectorFiller

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from graphmem.answers.findings import DuplicateGroup
     from graphmem.answers.vocabulary import FileRole
     from graphmem.history.co_edits import History
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
     from graphmem.store.base import GraphStore
 
 # Results of the modules that are kept, with their types.

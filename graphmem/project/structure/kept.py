@@ -26,7 +26,7 @@ from graphmem.runtime.resources import digest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 FILE: Final = "explorer.projection"
 _KIND: Final = "explorer"

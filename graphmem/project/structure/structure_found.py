@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers import SearchHit
-from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.projection.words.text import STOP_WORDS, query_words
 from graphmem.search.stems import stems_of
 
 if TYPE_CHECKING:

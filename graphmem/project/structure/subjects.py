@@ -16,7 +16,7 @@ from graphmem.memory.texts.redact import redact
 if TYPE_CHECKING:
     from graphmem.answers.findings import Flow
     from graphmem.answers.modules import ModuleInfo
-    from graphmem.projection.graph import GraphView
+    from graphmem.projection.graph.view import GraphView
 
 FORM: Final = "1"  # version of text and prompt; a new number rewrites every paragraph
 FILES: Final = 40  # files of a module, those with most definitions first

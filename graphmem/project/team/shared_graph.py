@@ -16,7 +16,7 @@ from graphmem.errors import BadInputError, StoreUnreachableError
 from graphmem.location import DATABASE, JOURNAL, SHARED
 from graphmem.project.team.sharing import choose_key, kept_key
 from graphmem.projection.loading import GRAPH_FILE
-from graphmem.projection.memory_file import FILE as MEMORIES_FILE
+from graphmem.projection.memories.file import FILE as MEMORIES_FILE
 from graphmem.runtime.replacing import replace_file
 from graphmem.runtime.server_address import SCHEMES, shown
 from graphmem.settings import Settings

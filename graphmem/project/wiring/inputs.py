@@ -14,8 +14,8 @@ from graphmem.project.memories.writing import Memories
 from graphmem.settings import Settings
 
 if TYPE_CHECKING:
-    from graphmem.projection.graph import GraphView
-    from graphmem.projection.words import WordIndex
+    from graphmem.projection.graph.view import GraphView
+    from graphmem.projection.words.index import WordIndex
     from graphmem.store.base import GraphStore, GraphTables
 
 

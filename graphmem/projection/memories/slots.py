@@ -14,13 +14,13 @@ from typing import Final
 import numpy as np
 
 from graphmem.knowledge import MemoryRow
-from graphmem.projection.memory_columns import MemoryColumns, MemoryFilter, SlotVectors
-from graphmem.projection.memory_links import MemoryLinks, drop
-from graphmem.projection.memory_rows import micros, pack, searched, unpack
-from graphmem.projection.memory_time import Timeline
-from graphmem.projection.postings import Postings
-from graphmem.projection.sight import seen
+from graphmem.projection.memories.columns import MemoryColumns, MemoryFilter, SlotVectors
+from graphmem.projection.memories.links import MemoryLinks, drop
+from graphmem.projection.memories.rows import micros, pack, searched, unpack
+from graphmem.projection.memories.sight import seen
+from graphmem.projection.memories.times import Timeline
 from graphmem.projection.vectors import F32, Bool, Rows, best_rows
+from graphmem.projection.words.postings import Postings
 
 _FIRST_SLOTS: Final = 256
 _NONE: Final[frozenset[int]] = frozenset()

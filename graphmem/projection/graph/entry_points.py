@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from graphmem.model import ENTRY_RULES
-from graphmem.projection.arrays import SYMBOL, GraphArrays
-from graphmem.projection.build import text
+from graphmem.projection.graph.arrays import SYMBOL, GraphArrays
+from graphmem.projection.graph.build import text
 from graphmem.runtime.arrow import computed
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphmem.model import EdgeRow, ExternalRow, FileRow, GraphDelta, SymbolRow
-from graphmem.projection.arrays import (
+from graphmem.projection.graph.arrays import (
     EDGE_KINDS,
     EDGE_SOURCES,
     I32,
@@ -31,8 +31,8 @@ from graphmem.projection.arrays import (
     UnresolvedColumns,
     edge_keys,
 )
-from graphmem.projection.build import codes, joined, node_columns, path_columns, positions, rule_codes, sites, text
-from graphmem.projection.merging import Merge, rows_table
+from graphmem.projection.graph.build import codes, joined, node_columns, path_columns, positions, rule_codes, sites, text
+from graphmem.projection.graph.merging import Merge, rows_table
 from graphmem.runtime.arrow import pc
 
 _SCAN_ABOVE: Final = 2_000  # from this number of look-ups on, a decoded list is cheaper than one Arrow scalar at a time

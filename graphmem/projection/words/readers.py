@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import quote
 
 from graphmem.errors import DeadlineError
-from graphmem.projection.entries import DamagedWordsError
+from graphmem.projection.words.entries import DamagedWordsError
 from graphmem.runtime.checksums import seal
 
 _READERS: Final = 2

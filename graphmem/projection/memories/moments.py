@@ -7,8 +7,8 @@ from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
-from graphmem.projection.memory_rows import micros, moment
-from graphmem.projection.memory_slots import MemorySlots
+from graphmem.projection.memories.rows import micros, moment
+from graphmem.projection.memories.slots import MemorySlots
 
 
 class Moment(NamedTuple):

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, RelatesRow, SessionRow
-from graphmem.projection.memory_rows import micros, moment
+from graphmem.projection.memories.rows import micros, moment
 
 _SESSION_TIMES: Final = tuple(SessionRow._fields.index(name) for name in ("started_at", "ended_at", "stale_at"))
 

@@ -17,10 +17,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.projection.postings import Stemmer
-from graphmem.projection.stem_numbers import I64
-from graphmem.projection.word_lengths import WEIGHTS, Rows
-from graphmem.projection.word_rows import batches, marks
+from graphmem.projection.words.lengths import WEIGHTS, Rows
+from graphmem.projection.words.postings import Stemmer
+from graphmem.projection.words.rows import batches, marks
+from graphmem.projection.words.stem_numbers import I64
 
 F64 = npt.NDArray[np.float64]
 _Scores = tuple[I64, F64]  # rows with a word, ascending, and the score of each

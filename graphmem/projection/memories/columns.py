@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.knowledge import MemoryRow
-from graphmem.projection.memory_rows import asking, micros
+from graphmem.projection.memories.rows import asking, micros
 from graphmem.projection.vectors import F32, Bool, Rows, products
 
 _RETIRED: Final = frozenset({"superseded", "deprecated"})  # kept, but out of search by default

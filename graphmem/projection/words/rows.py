@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from graphmem.projection.entries import Entry
-from graphmem.projection.stem_numbers import StemNumbers
-from graphmem.projection.text import normalise, normalised_lines
+from graphmem.projection.words.entries import Entry
+from graphmem.projection.words.stem_numbers import StemNumbers
+from graphmem.projection.words.text import normalise, normalised_lines
 from graphmem.runtime.compression import deflated
 
 FORMAT: Final = 3  # increase it when the tables or the normaliser change: the file is then rebuilt

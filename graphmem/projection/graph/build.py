@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphmem.errors import LimitError
-from graphmem.projection.arrays import (
+from graphmem.projection.graph.arrays import (
     EDGE_KINDS,
     EDGE_SOURCES,
     EXTERNAL,

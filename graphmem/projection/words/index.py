@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem.model import GraphDelta
-from graphmem.projection.entries import DamagedWordsError, Entry
-from graphmem.projection.near_words import NearWords
-from graphmem.projection.pieces import Pieces
-from graphmem.projection.stem_numbers import StemNumbers, known_numbers
-from graphmem.projection.text import meaningful, query_words
-from graphmem.projection.word_readers import WordReaders, damage_named, immutable, writer
-from graphmem.projection.word_rows import (
+from graphmem.projection.words.entries import DamagedWordsError, Entry
+from graphmem.projection.words.near_words import NearWords
+from graphmem.projection.words.pieces import Pieces
+from graphmem.projection.words.readers import WordReaders, damage_named, immutable, writer
+from graphmem.projection.words.rows import (
     FORMAT,
     SELECT,
     batches,
@@ -38,7 +36,9 @@ from graphmem.projection.word_rows import (
     of_table,
     set_meta,
 )
-from graphmem.projection.word_scores import WordHit, WordScores, affordable
+from graphmem.projection.words.scores import WordHit, WordScores, affordable
+from graphmem.projection.words.stem_numbers import StemNumbers, known_numbers
+from graphmem.projection.words.text import meaningful, query_words
 from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.limits import is_disk_full, unless_refused
 from graphmem.runtime.sqlite_file import is_of_system, private_file

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.projection.entries import Entry
+from graphmem.projection.words.entries import Entry
 
 _MOST_BYTES: Final = 32 << 20  # about 15,000 chunks
 _OVERHEAD: Final = 1_000  # bytes of a piece besides its texts and numbers

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.projection.postings import Stemmer
+from graphmem.projection.words.postings import Stemmer
 
 I64 = npt.NDArray[np.int64]
 

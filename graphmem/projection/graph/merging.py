@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from graphmem.projection.build import joined, text
+from graphmem.projection.graph.build import joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.projection.arrays import I32, I64, Bool
+    from graphmem.projection.graph.arrays import I32, I64, Bool
 
 _MOST_RUNS: Final = 4_096  # pieces of a column that are joined; with more, gathering rows is cheaper
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from graphmem.projection.container import read_or_none, write_container
-from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.memories.index import MemoryIndex
 from graphmem.runtime.vault import opened, vault_of
 
 if TYPE_CHECKING:

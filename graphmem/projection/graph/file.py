@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from graphmem.projection.arrays import EdgeColumns, GraphArrays, NodeColumns, PathColumns, UnresolvedColumns
-from graphmem.projection.build import text
 from graphmem.projection.container import read_or_none, write_container
+from graphmem.projection.graph.arrays import EdgeColumns, GraphArrays, NodeColumns, PathColumns, UnresolvedColumns
+from graphmem.projection.graph.build import text
 
 _FORMAT: Final = 2  # of the file; raise it when a column or a code changes
 _KIND: Final = "graph"

@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphmem.answers import SymbolInfo
-from graphmem.projection.arrays import F32, I32, NODE_KINDS, U8, Bool, GraphArrays, pointers
-from graphmem.projection.entry_points import entry_points
-from graphmem.projection.lookups import NodeNumbers
+from graphmem.projection.graph.arrays import F32, I32, NODE_KINDS, U8, Bool, GraphArrays, pointers
+from graphmem.projection.graph.entry_points import entry_points
+from graphmem.projection.graph.lookups import NodeNumbers
 from graphmem.runtime.arrow import computed
 
 _BULK: Final = 24  # from this number of nodes on, gathering Arrow columns is faster than one scalar at a time

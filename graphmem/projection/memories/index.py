@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphmem.knowledge import KnowledgeDelta
-from graphmem.projection.memory_columns import MemoryColumns, MemoryFilter, SlotVectors
-from graphmem.projection.memory_moments import MemoryMoments
-from graphmem.projection.memory_search import MemorySearch
+from graphmem.projection.memories.columns import MemoryColumns, MemoryFilter, SlotVectors
+from graphmem.projection.memories.moments import MemoryMoments
+from graphmem.projection.memories.search import MemorySearch
 from graphmem.projection.vectors import F32, matrix_of, unit_rows
 from graphmem.store.base import Knowledge
 
@@ -24,7 +24,7 @@ from graphmem.store.base import Knowledge
 class MemoryIndex(MemorySearch, MemoryMoments):
     """An in-memory index of all memories with their sessions and links.
 
-    Thread-safe: no method sees only a part of an update. Inside `projection.sight.seeing`, methods that read return only the memories
+    Thread-safe: no method sees only a part of an update. Inside `sight.seeing`, methods that read return only the memories
     that the caller may see. Methods that write see all memories.
 
     Args:

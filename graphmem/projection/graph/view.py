@@ -15,13 +15,13 @@ from typing import Any, Final
 import numpy as np
 
 from graphmem.model import GraphDelta
-from graphmem.projection.arrays import FILE, SYMBOL
-from graphmem.projection.build import build_arrays
-from graphmem.projection.graph_edges import GraphEdges
-from graphmem.projection.graph_file import load_graph, save_graph
-from graphmem.projection.graph_names import GraphNames
-from graphmem.projection.lookups import StringLookup
-from graphmem.projection.patch import Patched, patch_arrays
+from graphmem.projection.graph.arrays import FILE, SYMBOL
+from graphmem.projection.graph.build import build_arrays
+from graphmem.projection.graph.edges import GraphEdges
+from graphmem.projection.graph.file import load_graph, save_graph
+from graphmem.projection.graph.lookups import StringLookup
+from graphmem.projection.graph.names import GraphNames
+from graphmem.projection.graph.patch import Patched, patch_arrays
 from graphmem.store.base import GraphTables
 
 _LOOKUPS: Final = ("index_of", "path_number", "_of_path", "_names", "_qualnames", "_unresolved_names")
@@ -33,7 +33,7 @@ class GraphView(GraphNames, GraphEdges):
 
     Attributes (n nodes, m edges; arrays must not be written to):
         generation: the database's counter of changes, as it was when the graph had this state.
-        label: uint8 (n,), FILE, SYMBOL or EXTERNAL of graphmem.projection.arrays.
+        label: uint8 (n,), FILE, SYMBOL or EXTERNAL of graphmem.projection.graph.arrays.
         kind: uint8 (n,), position in NODE_KINDS.
         path_index: int32 (n,), position in `paths`; -1 for externals (used packages and their symbols).
         parent: int32 (n,), node of the enclosing symbol, or -1.

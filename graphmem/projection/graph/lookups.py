@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from graphmem.projection.arrays import I32, pointers
-from graphmem.projection.merging import Merge
+from graphmem.projection.graph.arrays import I32, pointers
+from graphmem.projection.graph.merging import Merge
 from graphmem.runtime.arrow import computed
 
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphmem.answers.vocabulary import EdgeKind, EdgeSource
-from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, Bool
-from graphmem.projection.graph_nodes import GraphNodes
+from graphmem.projection.graph.arrays import EDGE_KINDS, EDGE_SOURCES, Bool
+from graphmem.projection.graph.nodes import GraphNodes
 from graphmem.runtime.arrow import computed
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.answers import FileInfo
-from graphmem.projection.arrays import I32, SYMBOL, pointers
-from graphmem.projection.file_names import FileNames
-from graphmem.projection.graph_nodes import GraphNodes
-from graphmem.projection.lookups import StringLookup
+from graphmem.projection.graph.arrays import I32, SYMBOL, pointers
+from graphmem.projection.graph.file_names import FileNames
+from graphmem.projection.graph.lookups import StringLookup
+from graphmem.projection.graph.nodes import GraphNodes
 from graphmem.runtime.arrow import computed
 from graphmem.runtime.conventions import all_conventions
 from graphmem.runtime.text_only import LANGUAGE, text_only_files

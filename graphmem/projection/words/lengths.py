@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.projection.stem_numbers import I64
+from graphmem.projection.words.stem_numbers import I64
 
 F64 = npt.NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphmem.projection.memory_columns import MemoryFilter
-from graphmem.projection.memory_rows import searched, unpack
-from graphmem.projection.memory_slots import MemorySlots
-from graphmem.projection.postings import Elsewhere
-from graphmem.projection.text import query_words
+from graphmem.projection.memories.columns import MemoryFilter
+from graphmem.projection.memories.rows import searched, unpack
+from graphmem.projection.memories.slots import MemorySlots
 from graphmem.projection.vectors import F32
+from graphmem.projection.words.postings import Elsewhere
+from graphmem.projection.words.text import query_words
 
 
 class Found(NamedTuple):

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.projection.text import STOP_WORDS, normalise
+from graphmem.projection.words.text import STOP_WORDS, normalise
 
 F32 = npt.NDArray[np.float32]
 

@@ -1,0 +1,1 @@
+"""The code graph in memory: its arrays, look-ups, file and changes."""

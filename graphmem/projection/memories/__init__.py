@@ -1,0 +1,1 @@
+"""The memories in memory: columns, slots, links and searches."""

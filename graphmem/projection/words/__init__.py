@@ -1,0 +1,1 @@
+"""The word index: its tables, its readers and the scores of words."""
