@@ -29,7 +29,7 @@ from typing import Any, Final, NamedTuple
 
 import report
 
-from graphmem.search.query_type import mentions
+from graphmem.search.query.query_type import mentions
 
 MINED: Final = {
     "scrapy": ("scrapy+scrapy", ("scrapy/",)),

@@ -123,7 +123,7 @@ def make_index(repo: Path, work: Path, memories: int) -> tuple[Path, Path]:
 def fill(root: Path, index: Path, memories: int) -> None:
     """Write memories, sessions, a synced file and a person's settings."""
     from graphmem import GraphMem
-    from graphmem.search.phases import PHASES, PhaseBook
+    from graphmem.search.memories.phases import PHASES, PhaseBook
     from graphmem.settings import Settings
 
     with GraphMem.open(index, settings=Settings(embedder="none", workers=1, max_db_gb=1)) as memory:

@@ -26,7 +26,7 @@ from search_quality import CODE, Case, Remembered, changes, existing, indexed, i
 
 from graphmem.embedding.choose import choose
 from graphmem.search.pipeline import Request, Tuning, search
-from graphmem.search.unit_facts import is_class, is_inner
+from graphmem.search.units.facts import is_class, is_inner
 
 LISTS: Final = (
     "words",

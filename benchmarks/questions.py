@@ -38,7 +38,7 @@ from search_quality import PlainBM25, existing, indexed, interval
 from graphmem.embedding.choose import choose
 from graphmem.project.graphmem import GraphMem
 from graphmem.search.pipeline import Request, Tuning, Weights, search
-from graphmem.search.query_type import QUESTION
+from graphmem.search.query.query_type import QUESTION
 from graphmem.settings import Settings
 
 HERE = Path(__file__).parent / "question_set"

@@ -45,9 +45,9 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.memory.reading.lifecycle import confidence_in_use
 from graphmem.memory.texts.text import contextual_text
 from graphmem.project.graphmem import GraphMem
-from graphmem.search.dates import periods
 from graphmem.search.fusion import RRF
 from graphmem.search.pipeline import Aids, Judge, MemoryWeights, Request, Tuning, search
+from graphmem.search.query.dates import periods
 from graphmem.settings import Settings
 
 MEMORY = frozenset({"memory"})

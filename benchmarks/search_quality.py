@@ -43,7 +43,7 @@ from graphmem.embedding.fill import Pace, fill
 from graphmem.project.graphmem import GraphMem
 from graphmem.search.fusion import MINMAX, RRF, ZSCORE
 from graphmem.search.pipeline import Request, Tuning, Weights, search
-from graphmem.search.query_type import ERROR, IDENTIFIER, QUESTION, SEMANTIC
+from graphmem.search.query.query_type import ERROR, IDENTIFIER, QUESTION, SEMANTIC
 from graphmem.search.request import Fields
 from graphmem.settings import Settings
 

@@ -115,7 +115,7 @@ def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] |
 
     Args:
         phase: name of the phase of work.
-        leaning: factors for the shares of some types, from the weights that a person accepted for this phase (`search.phases`). After the
+        leaning: factors for the shares of some types, from the weights that a person accepted for this phase (`search/memories`). After the
             shares are multiplied by the factors, all shares are scaled so that their sum is as before.
     """
     if (own := PHASE_SHARES.get(phase)) is None:

@@ -25,7 +25,7 @@ from graphmem.model import file_id
 from graphmem.projection.words.entries import DamagedWordsError
 from graphmem.projection.words.postings import Elsewhere
 from graphmem.projection.words.text import query_words
-from graphmem.search.candidates import query_vector
+from graphmem.search.code.candidates import query_vector
 from graphmem.search.request import MAX_FILES, MAX_QUERY, Request
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import numpy as np
 from graphmem.answers import IndexState
 from graphmem.embedding.base import Embedder
 from graphmem.projection.snapshot import Snapshot
-from graphmem.search import code
+from graphmem.search.code import finding as code
 from graphmem.search.pipeline import Aids, candidates_of
-from graphmem.search.query_type import ERROR, IDENTIFIER, SEMANTIC
+from graphmem.search.query.query_type import ERROR, IDENTIFIER, SEMANTIC
 from graphmem.search.request import Request, Tuning, Weights
 
 # Names of what can be weighed, with the paths of the pipeline.

@@ -29,16 +29,17 @@ from graphmem.projection.words.entries import DamagedWordsError
 from graphmem.projection.words.index import WordAnswer, WordIndex
 from graphmem.projection.words.postings import Elsewhere
 from graphmem.projection.words.text import query_words
-from graphmem.search import code, memories
-from graphmem.search.aliases import NO_ALIASES, Aliases, expand
-from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors, near_files, query_vector
-from graphmem.search.frames import framed
-from graphmem.search.hits import code_hits, memory_hit
-from graphmem.search.mixed import with_room, without_strangers
-from graphmem.search.query_type import QUESTION, classify, mentions, without_language
+from graphmem.search.code import finding as code
+from graphmem.search.code.candidates import Dense, Filters, by_graph, by_name, by_vectors, near_files, query_vector
+from graphmem.search.hits.hits import code_hits, memory_hit
+from graphmem.search.memories import finding as memories
+from graphmem.search.memories.mixed import with_room, without_strangers
+from graphmem.search.query.aliases import NO_ALIASES, Aliases, expand
+from graphmem.search.query.frames import framed
+from graphmem.search.query.query_type import QUESTION, classify, mentions, without_language
 from graphmem.search.request import KINDS, MAX_K, MAX_QUERY, SYSTEM_KINDS, Judge, MemoryWeights, Request, Tuning, Weights, check
 from graphmem.search.rerank import Reranker, reranked
-from graphmem.search.units import Voted
+from graphmem.search.units.units import Voted
 
 __all__ = ["KINDS", "MAX_K", "MAX_QUERY", "Aids", "Judge", "MemoryWeights", "Request", "Tuning", "Weights", "search"]
 

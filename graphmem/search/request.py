@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from graphmem.errors import BadInputError
 from graphmem.knowledge import AboutRow, MemoryRow
 from graphmem.search.fusion import MINMAX
-from graphmem.search.query_type import ERROR, IDENTIFIER, QUESTION, SEMANTIC, STRUCTURAL
+from graphmem.search.query.query_type import ERROR, IDENTIFIER, QUESTION, SEMANTIC, STRUCTURAL
 
 KINDS: Final = ("code", "prose", "data", "symbol", "memory", "module", "flow")
 SYSTEM_KINDS: Final = frozenset({"module", "flow"})  # parts of the derived structure, which have no texts of their own
@@ -158,7 +158,7 @@ class Tuning(NamedTuple):
         }
     )
     memory: MemoryWeights = MemoryWeights()
-    phases: Mapping[str, Mapping[str, float]] = PHASES  # the built-in table, or one accepted by the project: `search.phases`
+    phases: Mapping[str, Mapping[str, float]] = PHASES  # the built-in table, or one accepted by the project: `search.memories.phases`
 
 
 class Request(NamedTuple):

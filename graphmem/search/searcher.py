@@ -15,10 +15,10 @@ from graphmem.memory.repository.changes import aliases
 from graphmem.memory.texts.redact import redact
 from graphmem.memory.texts.types import SOURCES
 from graphmem.projection.words.text import STOP_WORDS, query_words
-from graphmem.search.candidates import query_vector
+from graphmem.search.code.candidates import query_vector
 from graphmem.search.evaluate import with_factors
 from graphmem.search.levels import ServiceLevel
-from graphmem.search.mixed import is_derived
+from graphmem.search.memories.mixed import is_derived
 from graphmem.search.pipeline import Aids, Judge, Request, Tuning, search
 from graphmem.search.rerank import Timed
 from graphmem.search.tally import Tally
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphmem.projection.projections import Projections
     from graphmem.projection.snapshot import Snapshot
     from graphmem.search.accepted import WeightBook
-    from graphmem.search.phases import PhaseBook
+    from graphmem.search.memories.phases import PhaseBook
     from graphmem.search.rerank import Reranker
     from graphmem.store.base import GraphReads
     from graphmem.vectors.filler import VectorFiller

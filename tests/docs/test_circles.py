@@ -47,7 +47,16 @@ def test_files_form_no_circles() -> None:
 
 
 PROJECT = "graphmem.project"
-LAYERED = ("graphmem.api", "graphmem.memory", "graphmem.observe", PROJECT, "graphmem.projection", "graphmem.resolution", "graphmem.store")
+LAYERED = (
+    "graphmem.api",
+    "graphmem.memory",
+    "graphmem.observe",
+    PROJECT,
+    "graphmem.projection",
+    "graphmem.resolution",
+    "graphmem.search",
+    "graphmem.store",
+)
 
 
 def _package(name: str) -> str:

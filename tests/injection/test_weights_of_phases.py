@@ -16,7 +16,7 @@ from graphmem.errors import BadInputError, DiskFullError
 from graphmem.injection.budgets import PHASE_SHARES, shares_of
 from graphmem.injection.experiment import FULL, group_of
 from graphmem.project.graphmem import GraphMem
-from graphmem.search.phases import ENOUGH_SHOWN, FILE, MOST, SESSIONS, PhaseBook, Use, proposed, weight
+from graphmem.search.memories.phases import ENOUGH_SHOWN, FILE, MOST, SESSIONS, PhaseBook, Use, proposed, weight
 from graphmem.search.request import PHASES
 from graphmem.settings import Settings
 

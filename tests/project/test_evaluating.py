@@ -12,7 +12,7 @@ from graphmem.errors import BadInputError
 from graphmem.project.searches.evaluating import churns
 from graphmem.search.accepted import FILE, WeightBook
 from graphmem.search.evaluate import with_factors
-from graphmem.search.query_type import QUESTION, SEMANTIC
+from graphmem.search.query.query_type import QUESTION, SEMANTIC
 from graphmem.search.request import Tuning
 from graphmem.settings import Settings
 

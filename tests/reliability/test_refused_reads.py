@@ -12,7 +12,7 @@ from graphmem.errors import ResourceError
 from graphmem.injection.trust import TrustBook
 from graphmem.maintenance import proving
 from graphmem.projection.words.index import WordIndex
-from graphmem.search.phases import PhaseBook
+from graphmem.search.memories.phases import PhaseBook
 from graphmem.security.tokens import TokenFile
 
 REFUSALS = (OSError(errno.EMFILE, "Too many open files"), OSError(errno.ENOMEM, "Cannot allocate memory"))

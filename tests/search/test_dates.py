@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem.projection.memories.index import MemoryIndex
-from graphmem.search.dates import Period, nearness, periods
-from graphmem.search.memories import MemoryQuery, gather, join
+from graphmem.search.memories.finding import MemoryQuery, gather, join
+from graphmem.search.query.dates import Period, nearness, periods
 from graphmem.search.request import Request, Tuning
 from graphmem.store.base import Knowledge
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphmem import GraphMem
-from graphmem.search.written import is_log
+from graphmem.search.code.written import is_log
 from graphmem.settings import Settings
 from made_once import empty_index
 

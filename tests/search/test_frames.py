@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.search.frames import Frame, framed, frames
 from graphmem.search.pipeline import Request, Tuning, search
+from graphmem.search.query.frames import Frame, framed, frames
 
 PYTHON = """It fails since the last release:
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.search.literal import MOST, is_message, literal, messages
 from graphmem.search.pipeline import Request, Tuning, search
+from graphmem.search.query.literal import MOST, is_message, literal, messages
 
 TEXTS = [
     ("save", "def save(self):\n    store(session_id, self.data)"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from graphmem.answers import MatchedLine
 from graphmem.projection.words.text import query_words
-from graphmem.search.matched import Wanted, summary_of
-from graphmem.search.unit_words import stems_of
+from graphmem.search.code.words import stems_of
+from graphmem.search.hits.matched import Wanted, summary_of
 
 BODY = """def follow(response):
     while response.is_redirect:

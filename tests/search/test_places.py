@@ -7,7 +7,7 @@ import math
 import pytest
 
 from graphmem.search.pipeline import Request, Tuning, search
-from graphmem.search.places import named_files
+from graphmem.search.query.places import named_files
 
 CART, MONEY, CHECKOUT = "shop/cart.py", "shop/money.py", "shop/checkout.py"
 SHOP = ["shop/__init__.py", CART, CHECKOUT, MONEY]

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.search.query_type import ERROR, IDENTIFIER, QUESTION, SEMANTIC, STRUCTURAL, Mention, classify, mentions, without_language
+from graphmem.search.query.query_type import (
+    ERROR,
+    IDENTIFIER,
+    QUESTION,
+    SEMANTIC,
+    STRUCTURAL,
+    Mention,
+    classify,
+    mentions,
+    without_language,
+)
 
 
 @pytest.mark.parametrize(

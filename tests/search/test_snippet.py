@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphmem.search.snippet import LINES, WIDTH, snippet
+from graphmem.search.hits.snippet import LINES, WIDTH, snippet
 
 TEXT = "\n".join(f"    line {i}" for i in range(40)) + "\n    def save_session(self):\n        self.store.save()\n" + "    end\n" * 9
 

@@ -7,10 +7,10 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.projection.vectors import VectorIndex
+from graphmem.search.code.surroundings import echoes, joined_by_edges
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.pipeline import Request, Tuning, search
-from graphmem.search.surroundings import echoes, joined_by_edges
-from graphmem.search.units import StemsOfUnits
+from graphmem.search.units.units import StemsOfUnits
 from graphmem.settings import Settings
 
 SOURCE = '''"""Reports."""

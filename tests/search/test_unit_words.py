@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from graphmem import GraphMem
-from graphmem.search.abbreviations import _ROWS, other_forms
+from graphmem.search.code.words import sentences
 from graphmem.search.pipeline import Request, Tuning, search
-from graphmem.search.stems import stems_of
-from graphmem.search.unit_words import sentences
+from graphmem.search.query.abbreviations import _ROWS, other_forms
+from graphmem.search.units.stems import stems_of
 from graphmem.settings import Settings
 
 FILES = {

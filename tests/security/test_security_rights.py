@@ -19,7 +19,8 @@ from graphmem.memory.files.sync_state import BASE
 from graphmem.project.explaining import paragraphs
 from graphmem.project.structure import kept
 from graphmem.project.team import sharing
-from graphmem.search import accepted, phases
+from graphmem.search import accepted
+from graphmem.search.memories import phases
 from graphmem.settings import Settings
 from graphmem.sharing import sidecar
 

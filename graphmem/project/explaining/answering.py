@@ -15,7 +15,7 @@ from graphmem.errors import LanguageModelError
 from graphmem.memory.texts.redact import redact
 from graphmem.observe.learning.extraction import grounded
 from graphmem.observe.learning.novelty import one_line
-from graphmem.search.groups import grouped
+from graphmem.search.hits.groups import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from graphmem.knowledge import is_held
 from graphmem.operations.arguments import within
 from graphmem.project.explaining.answering import reply
 from graphmem.project.structure import subjects
-from graphmem.search.groups import counted, grouped
+from graphmem.search.hits.groups import counted, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

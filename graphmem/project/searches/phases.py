@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.sessions import PhaseWeight, PhaseWeights
 from graphmem.errors import BadInputError
-from graphmem.search.phases import ENOUGH_SHOWN, SESSIONS, Use, proposed, weight
+from graphmem.search.memories.phases import ENOUGH_SHOWN, SESSIONS, Use, proposed, weight
 from graphmem.search.request import PHASES
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.observe.ledger.ledger import Ledger
-    from graphmem.search.phases import PhaseBook
+    from graphmem.search.memories.phases import PhaseBook
 
 PROPOSED: Final = "proposed"
 BUILT_IN: Final = "built-in"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.errors import HistoryError
 from graphmem.memory.repository.fields import moment
 from graphmem.project.structure.structure_found import Structure
-from graphmem.search.groups import counted, grouped, is_unknown, near_names
+from graphmem.search.hits.groups import counted, grouped, is_unknown, near_names
 from graphmem.search.request import SYSTEM_KINDS, Request
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers import SearchHit
 from graphmem.projection.words.text import STOP_WORDS, query_words
-from graphmem.search.stems import stems_of
+from graphmem.search.units.stems import stems_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -33,7 +33,7 @@ from graphmem.project.wiring.inputs import Inputs, Later
 from graphmem.projection.projections import Projections
 from graphmem.runtime.lazy import Lazy
 from graphmem.runtime.worktree import journal_folder
-from graphmem.search.phases import PhaseBook
+from graphmem.search.memories.phases import PhaseBook
 from graphmem.vectors.filler import VectorFiller
 
 if TYPE_CHECKING:

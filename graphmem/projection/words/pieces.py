@@ -1,6 +1,6 @@
 """Cache how the lines of chunks are divided among symbols.
 
-A chunk is a piece of a file's text. A search divides the lines of each found chunk among the symbols of the file (`search.units`). The
+A chunk is a piece of a file's text. A search divides the lines of each found chunk among the symbols of the file (`search/units`). The
 result for one chunk is a `Piece`. A `Piece` depends only on the chunk and on the file's symbols. So later searches reuse it until the file
 changes.
 """

@@ -17,8 +17,8 @@ from graphmem.projection.graph.view import GraphView
 from graphmem.projection.words.entries import Entry
 from graphmem.projection.words.text import STOP_WORDS, query_words
 from graphmem.search.fusion import Fused
-from graphmem.search.stems import stems_of
-from graphmem.search.units import Units
+from graphmem.search.units.stems import stems_of
+from graphmem.search.units.units import Units
 
 _MARKS: Final = ("//", "/*", "*", "#", "--", ";")  # of a comment's line, in any language; also of an attribute in Rust
 

@@ -21,10 +21,10 @@ import numpy as np
 from graphmem.projection.words.index import WordAnswer, WordIndex
 from graphmem.projection.words.stem_numbers import having
 from graphmem.projection.words.text import query_words
-from graphmem.search.abbreviations import other_forms
+from graphmem.search.query.abbreviations import other_forms
 from graphmem.search.request import Fields
-from graphmem.search.stems import stems_of
-from graphmem.search.units import StemsOfUnits, Units
+from graphmem.search.units.stems import stems_of
+from graphmem.search.units.units import StemsOfUnits, Units
 
 _SENTENCE: Final = re.compile(r"\n+|(?<=[.;:!?])\s+")
 _WORDS: Final = re.compile(r"\w{2,}")

@@ -17,9 +17,9 @@ from graphmem.projection.graph.view import GraphView
 from graphmem.projection.words.index import WordIndex
 from graphmem.projection.words.stem_numbers import having
 from graphmem.projection.words.text import STOP_WORDS
-from graphmem.search.stems import stems_of
-from graphmem.search.unit_facts import is_function
-from graphmem.search.units import StemsOfUnits
+from graphmem.search.units.facts import is_function
+from graphmem.search.units.stems import stems_of
+from graphmem.search.units.units import StemsOfUnits
 
 _PROSE: Final = 0.3  # share of English function words in sentences; half of all code has less than 0.12
 _LEAST: Final = 25  # minimum words of such a function

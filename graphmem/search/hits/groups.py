@@ -11,7 +11,7 @@ from graphmem.analysis.refs import suggest
 from graphmem.answers import FacetCount, HitGroup, NearMiss, SearchHit
 from graphmem.projection.graph.view import GraphView
 from graphmem.projection.words.text import STOP_WORDS
-from graphmem.search.query_type import mentions
+from graphmem.search.query.query_type import mentions
 
 NEAR: Final = 8  # maximum near names of a query
 WORDS: Final = 16  # maximum words of a query that are compared with names

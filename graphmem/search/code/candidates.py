@@ -21,7 +21,7 @@ from graphmem.projection.graph.view import GraphView
 from graphmem.projection.vectors import VectorIndex
 from graphmem.projection.words.index import WordIndex
 from graphmem.projection.words.text import STOP_WORDS
-from graphmem.search.query_type import Mention
+from graphmem.search.query.query_type import Mention
 
 HOP_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "DEFINES", "IMPORTS", "TESTS")
 _SEEDS: Final = 8

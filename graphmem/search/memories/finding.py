@@ -29,11 +29,11 @@ from graphmem.projection.memories.index import MemoryIndex
 from graphmem.projection.memories.search import Found
 from graphmem.projection.vectors import F32
 from graphmem.projection.words.postings import Elsewhere
-from graphmem.search import memory_neighbours as neighbours
 from graphmem.search.fusion import Fused, Ranked, fuse
-from graphmem.search.memory_neighbours import Near
-from graphmem.search.phases import weight
-from graphmem.search.query_type import is_asked
+from graphmem.search.memories import neighbours
+from graphmem.search.memories.neighbours import Near
+from graphmem.search.memories.phases import weight
+from graphmem.search.query.query_type import is_asked
 from graphmem.search.request import Judge, MemoryWeights, Request, Tuning
 
 _SEEDS: Final = 50  # hits that pass on a share

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from graphmem.projection.memories.index import MemoryIndex
-from graphmem.search.dates import nearness, periods
+from graphmem.search.query.dates import nearness, periods
 from graphmem.search.request import Request
 
 _ROOT: Final = 2  # root taken of the total share that a memory receives

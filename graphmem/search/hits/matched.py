@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from graphmem.answers import MatchedLine
 from graphmem.projection.words.text import meaningful, normalise, query_words
-from graphmem.search.stems import stems_of
+from graphmem.search.units.stems import stems_of
 
 MOST: Final = 3  # lines of a hit
 _WIDTH: Final = 160  # characters of a line

@@ -23,7 +23,7 @@ from graphmem.projection.words.entries import Entry
 from graphmem.projection.words.pieces import Piece, Pieces, Segment
 from graphmem.projection.words.stem_numbers import I64, LINE, having, unpacked
 from graphmem.search.fusion import Fused
-from graphmem.search.unit_facts import HOLDERS, Documentation, FactsOfUnits, UnitFacts, kind_of
+from graphmem.search.units.facts import HOLDERS, Documentation, FactsOfUnits, UnitFacts, kind_of
 
 _FOUND: Final = FUNCTION_KINDS | HOLDERS | {SymbolKind.TYPE}
 SURE: Final = 0.3  # confidence above which a name is intended: then a variable or inner function is a unit as well

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from graphmem.projection.graph.view import GraphView
 from graphmem.runtime.conventions import all_conventions
-from graphmem.search.unit_facts import is_class, is_function
+from graphmem.search.units.facts import is_class, is_function
 
 _FILES: Final = 3  # maximum files that a path may match: a frame that matches many says nothing
 _LIBRARY: Final = re.compile(r"python\d(\.\d+)?")  # directory of Python's standard library and packages

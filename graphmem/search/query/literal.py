@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from graphmem.projection.words.text import STOP_WORDS
-from graphmem.search.query_type import is_asked, mentions, phrases
+from graphmem.search.query.query_type import is_asked, mentions, phrases
 
 MOST: Final = 24  # names and phrases of a query that are used, from its start: a pasted log has hundreds
 _LEAST: Final = 3  # minimum letters of a name

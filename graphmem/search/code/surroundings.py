@@ -20,7 +20,7 @@ from graphmem.projection.graph.edges import kind_mask
 from graphmem.projection.graph.view import GraphView
 from graphmem.projection.vectors import VectorIndex
 from graphmem.search.fusion import Fused
-from graphmem.search.units import StemsOfUnits, Units
+from graphmem.search.units.units import StemsOfUnits, Units
 
 F64 = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from graphmem.search.fusion import Fused
-from graphmem.search.units import Units, Voted
+from graphmem.search.units.units import Units, Voted
 
 _COPY: Final = 0.35  # factor for a section of a document that repeats a better one
 

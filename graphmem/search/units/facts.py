@@ -16,7 +16,7 @@ from graphmem.projection.graph.arrays import NODE_KINDS
 from graphmem.projection.graph.view import GraphView
 from graphmem.projection.words.entries import Entry
 from graphmem.runtime.conventions import all_conventions
-from graphmem.search.stems import stems_of_texts
+from graphmem.search.units.stems import stems_of_texts
 
 HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})
 _MOST_UNITS: Final = 20_000  # units whose facts are kept: about 15 MB

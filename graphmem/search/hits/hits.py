@@ -10,11 +10,11 @@ from graphmem.answers.vocabulary import SearchFacet, SearchKind
 from graphmem.projection.graph.view import GraphView
 from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.words.index import WordIndex
-from graphmem.search import memories
-from graphmem.search.matched import Wanted, summary_of
+from graphmem.search.hits.matched import Wanted, summary_of
+from graphmem.search.hits.snippet import snippet
+from graphmem.search.memories import finding as memories
 from graphmem.search.request import Request
-from graphmem.search.snippet import snippet
-from graphmem.search.units import Units, Voted
+from graphmem.search.units.units import Units, Voted
 
 
 def memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:

@@ -14,7 +14,7 @@ from typing import Final
 from graphmem.answers import Factor, SearchHit
 from graphmem.knowledge import LESSON_OF_COMMIT, MemoryRow
 from graphmem.memory.texts.types import SEEDED
-from graphmem.search.memories import ScoredMemory
+from graphmem.search.memories.finding import ScoredMemory
 
 NEAREST: Final = 5  # code hits whose files a lesson may be about
 _BELOW: Final = 0.99  # score of a lesson that ranks below code, relative to the last code hit

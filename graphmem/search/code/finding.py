@@ -16,18 +16,18 @@ from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.words.entries import Entry
 from graphmem.projection.words.index import WordAnswer
 from graphmem.projection.words.pieces import Pieces
-from graphmem.search.candidates import Dense
-from graphmem.search.comments import credited
+from graphmem.search.code.candidates import Dense
+from graphmem.search.code.comments import credited
+from graphmem.search.code.surroundings import echoes, joined_by_edges, like_the_best
+from graphmem.search.code.votes import best_first, with_votes, without_copies
+from graphmem.search.code.words import UnitWords, unit_words
+from graphmem.search.code.written import is_completion, is_log, texts_among
 from graphmem.search.fusion import Fused, Ranked, fuse
-from graphmem.search.literal import is_message, literal, messages
-from graphmem.search.places import named_files
-from graphmem.search.query_type import QUESTION, classify
+from graphmem.search.query.literal import is_message, literal, messages
+from graphmem.search.query.places import named_files
+from graphmem.search.query.query_type import QUESTION, classify
 from graphmem.search.request import Request, Tuning, Weights
-from graphmem.search.surroundings import echoes, joined_by_edges, like_the_best
-from graphmem.search.unit_words import UnitWords, unit_words
-from graphmem.search.units import NOWHERE, SURE, Units, Voted, divided
-from graphmem.search.votes import best_first, with_votes, without_copies
-from graphmem.search.written import is_completion, is_log, texts_among
+from graphmem.search.units.units import NOWHERE, SURE, Units, Voted, divided
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
 _WITH_MESSAGES: Final = 40  # units with the best scores for words, whose texts are searched for a message

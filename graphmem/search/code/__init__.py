@@ -1,0 +1,1 @@
+"""Search of code: candidates, scores and the order of symbols."""

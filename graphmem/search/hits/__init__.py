@@ -1,0 +1,1 @@
+"""Hits of a search: their snippets, lines and groups."""

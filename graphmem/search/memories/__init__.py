@@ -1,0 +1,1 @@
+"""Search of memories: by words and vectors, neighbours and phases."""

@@ -1,0 +1,1 @@
+"""The query of a search: its type, names, quoted phrases and dates."""

@@ -1,0 +1,1 @@
+"""Parts of chunks that belong to one symbol, and facts about them."""
