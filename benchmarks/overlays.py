@@ -26,7 +26,7 @@ from graphmem.project.hosted.branches import BranchKey
 from graphmem.project.hosted.pushed_rows import body_of, rows_by_file
 from graphmem.project.opening_branches import open_branch
 from graphmem.projection.graph.view import GraphView
-from graphmem.runtime.heap import give_back, resident_bytes
+from graphmem.runtime.process.heap import give_back, resident_bytes
 from graphmem.settings import Settings
 from graphmem.store.wire import plain
 

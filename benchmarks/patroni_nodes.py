@@ -18,7 +18,7 @@ from urllib.request import urlopen
 
 import psycopg
 
-from graphmem.runtime.system import give_to, is_root
+from graphmem.runtime.process.system import give_to, is_root
 from graphmem.sharing.local_postgres import ACCOUNT, USER, binaries
 
 START_S: Final = 120

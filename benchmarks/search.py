@@ -34,7 +34,7 @@ from graphmem.project.graphmem import GraphMem
 from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.vectors import VectorIndex
 from graphmem.projection.words.index import WordIndex
-from graphmem.runtime.compression import deflated, inflated
+from graphmem.runtime.texts.compression import deflated, inflated
 from graphmem.search.pipeline import Request, search
 from graphmem.settings import Settings
 

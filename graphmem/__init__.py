@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from graphmem.project.graphmem import GraphMem
 
 if sys.platform != "win32":
-    import resource  # not by `runtime.system`: the pytest plugin loads no other module
+    import resource  # not by `runtime.process.system`: the pytest plugin loads no other module
 
     if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
-        from graphmem.runtime.limits import be_frugal
+        from graphmem.runtime.process.limits import be_frugal
 
         be_frugal()
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import LanguageModelError, SettingsError
-from graphmem.runtime.outbound import Outbound, OutboundError
+from graphmem.runtime.network.outbound import Outbound, OutboundError
 
 if TYPE_CHECKING:
     from graphmem.settings import Settings

@@ -171,7 +171,7 @@ class ChunkRow(NamedTuple):
 class PackedChunkRow(NamedTuple):
     """A ChunkRow with compressed prefix and text.
 
-    The first index run and the store use this form; see `graphmem.runtime.compression`.
+    The first index run and the store use this form; see `graphmem.runtime.texts.compression`.
     """
 
     id: str
@@ -235,7 +235,7 @@ class OccurrencesRow(NamedTuple):
 
     id: str  # of the file
     path: str
-    places: bytes  # see `graphmem.runtime.places`
+    places: bytes  # see `graphmem.runtime.texts.places`
 
 
 WRITTEN_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "USES_TYPE", "IMPORTS", "OVERRIDES", "TESTS", "DEFINES")

@@ -23,8 +23,8 @@ from hypothesis import HealthCheck, settings
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.knowledge import MemoryRow
 from graphmem.model import stable_id
-from graphmem.runtime.faults import RAISE
-from graphmem.runtime.heap import few_arenas
+from graphmem.runtime.process.faults import RAISE
+from graphmem.runtime.process.heap import few_arenas
 from graphmem.sharing.local_postgres import LocalPostgres, missing
 from graphmem.store.base import EngineInfo, GraphReads, GraphStore, GraphWrites
 from memory_disk import use_memory_disk

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from graphmem.runtime.conventions import conventions_by_language, conventions_of
+from graphmem.runtime.data.conventions import conventions_by_language, conventions_of
 
 
 @cache

@@ -44,7 +44,7 @@ from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
 from graphmem.answers import ImpactHit, ImpactReport, IndexState, Risk
 from graphmem.model import EdgeKind, EdgeSource
 from graphmem.projection.graph.arrays import CLASS_CODES, FILE, SYMBOL, distinct
-from graphmem.runtime.text_only import LANGUAGE, text_only_language
+from graphmem.runtime.data.text_only import LANGUAGE, text_only_language
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

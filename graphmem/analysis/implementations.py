@@ -12,7 +12,7 @@ import numpy as np
 
 from graphmem.model import EdgeKind
 from graphmem.projection.graph.arrays import CLASS_CODES, NODE_KINDS, SYMBOL
-from graphmem.runtime.conventions import conventions_of
+from graphmem.runtime.data.conventions import conventions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

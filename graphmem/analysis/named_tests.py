@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from graphmem.runtime.conventions import all_conventions, conventions_by_language
+from graphmem.runtime.data.conventions import all_conventions, conventions_by_language
 
 FEW: Final = 50  # tests that a name may select, however few tests the project has
 SHARE: Final = 0.25  # of all tests; a name of more tests is too common

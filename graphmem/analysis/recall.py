@@ -17,7 +17,7 @@ import numpy as np
 from graphmem.answers.code import KnownCalls, share_in_words
 from graphmem.model import FUNCTION_KINDS, EdgeSource
 from graphmem.projection.graph.arrays import EDGE_SOURCES, NODE_KINDS
-from graphmem.runtime.conventions import conventions_of
+from graphmem.runtime.data.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.analysis.walk import IntArray

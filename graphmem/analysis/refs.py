@@ -28,9 +28,9 @@ import numpy as np
 
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
 from graphmem.projection.graph.arrays import EXTERNAL, NODE_KINDS, SYMBOL
-from graphmem.runtime.inside import inside
-from graphmem.runtime.naming import in_project, raw
-from graphmem.runtime.text_only import LANGUAGE, text_only_language
+from graphmem.runtime.data.text_only import LANGUAGE, text_only_language
+from graphmem.runtime.files.inside import inside
+from graphmem.runtime.texts.naming import in_project, raw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

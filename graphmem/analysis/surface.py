@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.model import TEST_KINDS, EdgeKind
 from graphmem.projection.graph.arrays import EXTERNAL, FUNCTION_CODES, NODE_KINDS, SYMBOL
-from graphmem.runtime.conventions import all_conventions, conventions_of
+from graphmem.runtime.data.conventions import all_conventions, conventions_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

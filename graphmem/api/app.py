@@ -38,7 +38,7 @@ from graphmem.api.schema import build_schema
 from graphmem.errors import SettingsError
 from graphmem.operations.registry import Operations as Service
 from graphmem.runtime.identity import INDEX_HEADER
-from graphmem.runtime.pushes import BODY_BYTES, PUSH_PATH, project_and_branch
+from graphmem.runtime.network.pushes import BODY_BYTES, PUSH_PATH, project_and_branch
 from graphmem.security.tokens import Keys, TokenFile
 
 GRAPHQL_PATH = "/graphql"

@@ -23,7 +23,7 @@ from graphmem.api.http.holding import Acceptor, Connections, Slot
 from graphmem.api.http.protocol import BoundedHttp
 from graphmem.api.requests.context import ServerState
 from graphmem.errors import SettingsError
-from graphmem.runtime.system import IS_WINDOWS
+from graphmem.runtime.process.system import IS_WINDOWS
 
 if TYPE_CHECKING:
     from graphmem.api.projects.hub import HubApp

@@ -15,8 +15,8 @@ from graphmem.cli.failures import PIPE_CLOSED, report, report_interrupt
 from graphmem.cli.output import Output
 from graphmem.errors import BadInputError, GraphMemError, RepositoryError, StoreBusyError
 from graphmem.location import Location, find_project, locate
-from graphmem.runtime.garbage import uncollected
-from graphmem.runtime.pushes import address_of
+from graphmem.runtime.network.pushes import address_of
+from graphmem.runtime.process.garbage import uncollected
 from graphmem.settings import Settings, load_settings
 
 if TYPE_CHECKING:

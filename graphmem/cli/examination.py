@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import graphmem
 from graphmem.cli.traps import READ_IN_PART, SEARCHED_AS_TEXT, find_traps
 from graphmem.errors import GraphMemError
-from graphmem.runtime.vault import ENCRYPTING, ON
+from graphmem.runtime.files.vault import ENCRYPTING, ON
 from graphmem.server import owner
 
 if TYPE_CHECKING:

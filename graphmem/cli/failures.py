@@ -13,8 +13,8 @@ from typing import Any, Final, NoReturn
 from graphmem import errors
 from graphmem.answers import SymbolInfo, to_json
 from graphmem.cli.output import Output
-from graphmem.runtime.limits import refusal_of_any
-from graphmem.runtime.safe_text import inert, inert_lines
+from graphmem.runtime.process.limits import refusal_of_any
+from graphmem.runtime.texts.safe_text import inert, inert_lines
 
 DONE, REFUSED, BAD_USAGE, INTERNAL, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
 

@@ -12,8 +12,8 @@ import graphmem
 from graphmem.cli.listening import SWITCH_S, address_of, expect_protection, is_loopback, listening, options_of
 from graphmem.cli.output import plural
 from graphmem.errors import BadInputError
-from graphmem.runtime.ending import threads_ended
-from graphmem.runtime.heap import few_arenas
+from graphmem.runtime.process.ending import threads_ended
+from graphmem.runtime.process.heap import few_arenas
 from graphmem.server import owner
 
 if TYPE_CHECKING:

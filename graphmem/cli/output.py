@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from graphmem.answers import json_text, to_json
-from graphmem.runtime.safe_text import inert, inert_json, inert_lines
+from graphmem.runtime.texts.safe_text import inert, inert_json, inert_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, StoreBusyError
-from graphmem.runtime.system import account
+from graphmem.runtime.process.system import account
 from graphmem.security import personal_data
 from graphmem.security.memory_owners import MemoryOwners
 from graphmem.security.people import People

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.cli.output import Output
 from graphmem.model import IndexProgress
-from graphmem.runtime.safe_text import inert
+from graphmem.runtime.texts.safe_text import inert
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -25,10 +25,10 @@ from graphmem.cli.output import plural
 from graphmem.cli.progress import shown_progress
 from graphmem.client.connecting import Turns, expect_index
 from graphmem.errors import GraphMemError, IndexCancelledError, StoreBusyError
-from graphmem.runtime.ending import threads_ended
-from graphmem.runtime.faults import unraised
-from graphmem.runtime.garbage import uncollected
-from graphmem.runtime.heap import few_arenas
+from graphmem.runtime.process.ending import threads_ended
+from graphmem.runtime.process.faults import unraised
+from graphmem.runtime.process.garbage import uncollected
+from graphmem.runtime.process.heap import few_arenas
 from graphmem.security.tokens import FILE as TOKENS
 from graphmem.security.tokens import TokenFile
 from graphmem.server import owner
@@ -81,7 +81,7 @@ def serve_until_interrupted(here: CommandContext, upkeep: ServedIndex) -> None:
     expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
     root = here.root_to_index()
     _refuse_second(here)
-    # Arrow's own allocator keeps 50 MB that it does not need. The system's allocator returns them (see `graphmem.runtime.heap`).
+    # Arrow's own allocator keeps 50 MB that it does not need. The system's allocator returns them (see `graphmem.runtime.process.heap`).
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     few_arenas()
     with uncollected(), _opening(here) as opening:  # scanning the loaded modules repeatedly takes a tenth of the start

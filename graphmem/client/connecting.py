@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from graphmem.errors import BadInputError, NotIndexedError, StoreBusyError
 from graphmem.location import DATABASE, SHARED
-from graphmem.runtime.own_folder import FOR_PEOPLE, is_hidden
+from graphmem.runtime.files.own_folder import FOR_PEOPLE, is_hidden
 from graphmem.runtime.worktree import first_index
 from graphmem.server import owner
 from graphmem.server.starting import find_or_start

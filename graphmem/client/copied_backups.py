@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import BadInputError
-from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.process.limits import disk_refusal
 
 BACKUPS: Final = "backups"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphmem.client.wire import FOR_EVER
 from graphmem.errors import GraphMemError, IndexCancelledError
 from graphmem.model import IndexProgress
-from graphmem.runtime.faults import unraised
+from graphmem.runtime.process.faults import unraised
 
 if TYPE_CHECKING:
     from graphmem.client.wire import Wire

@@ -12,9 +12,9 @@ from graphmem.client.connecting import checked_server
 from graphmem.client.remote import TIMEOUT_S
 from graphmem.client.wire import Wire
 from graphmem.location import user_data_dir
-from graphmem.runtime import system
-from graphmem.runtime.limits import disk_refusal
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.process import system
+from graphmem.runtime.process.limits import disk_refusal
 
 FILE: Final = "servers.json"
 

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from graphmem.errors import GraphMemError, OwnerUnreachableError, WrongIndexError
-from graphmem.runtime.faults import unraised
+from graphmem.runtime.process.faults import unraised
 from graphmem.server import owner
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.contracts.links import MOST, Link
 from graphmem.contracts.services import service_of, tokens
-from graphmem.runtime.tables import read_table
+from graphmem.runtime.data.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

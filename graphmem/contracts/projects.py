@@ -17,9 +17,9 @@ from graphmem.contracts import rows
 from graphmem.contracts.rows import Published
 from graphmem.errors import BadInputError
 from graphmem.location import locate, user_data_dir
-from graphmem.runtime import system
-from graphmem.runtime.limits import disk_refusal
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.process import system
+from graphmem.runtime.process.limits import disk_refusal
 from graphmem.settings import Settings
 
 LIST: Final = "organisation.json"

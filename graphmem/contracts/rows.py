@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from graphmem.runtime.limits import unless_refused
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.process.limits import unless_refused
 
 FILE: Final = "contracts.json"
 FORMAT: Final = 1

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from graphmem.runtime.tables import read_table
+from graphmem.runtime.data.tables import read_table
 
 BETWEEN: Final = "\x1f"
 """Between the name of a project and a path, while projects are joined."""

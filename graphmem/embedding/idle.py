@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from graphmem.runtime.system import ticks
+from graphmem.runtime.process.system import ticks
 
 GOT: Final = 0.8  # with a smaller part of its threads' time, the process competes with others
 NEARLY: Final = 0.25  # part of a processor: so much less than a whole one still counts as idle

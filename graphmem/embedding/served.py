@@ -16,8 +16,8 @@ import numpy as np
 
 from graphmem.embedding.base import F32
 from graphmem.errors import EmbedderError, SettingsError
-from graphmem.runtime.outbound import Outbound, OutboundError
-from graphmem.runtime.rest import Rest, RestingError
+from graphmem.runtime.network.outbound import Outbound, OutboundError
+from graphmem.runtime.network.rest import Rest, RestingError
 
 MAX_ANSWER: Final = 33_554_432  # bytes of one response
 MAX_TEXT: Final = 8_000  # characters of one text; servers refuse longer ones

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.embedding.cross import CrossEncoderReranker
 from graphmem.errors import EmbedderError, SettingsError
-from graphmem.runtime.outbound import Outbound, OutboundError
-from graphmem.runtime.rest import Rest, RestingError
+from graphmem.runtime.network.outbound import Outbound, OutboundError
+from graphmem.runtime.network.rest import Rest, RestingError
 from graphmem.settings import Settings
 
 PATH: Final = "/rerank"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.errors import EvidenceError
 from graphmem.evidence import coverage, reports, scip, trace
 from graphmem.model import Diagnostic, stable_id
-from graphmem.runtime.faults import CODE, fault
-from graphmem.runtime.own_folder import hide_from_git
+from graphmem.runtime.files.own_folder import hide_from_git
+from graphmem.runtime.process.faults import CODE, fault
 
 if TYPE_CHECKING:
     from graphmem.evidence.observations import Reading

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 
 from graphmem.errors import EvidenceError
 from graphmem.parsing.ignore import skipped_files
-from graphmem.runtime.conventions import all_conventions
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.conventions import all_conventions
+from graphmem.runtime.data.resources import data_root
 
 TIMEOUT_S: Final = 3600
 MAX_PROJECTS: Final = 500  # maximum folders in the arguments of one program

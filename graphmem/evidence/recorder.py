@@ -18,7 +18,7 @@ from multiprocessing.process import BaseProcess
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from graphmem.runtime.system import after_fork
+from graphmem.runtime.process.system import after_fork
 
 _RESUMED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _SHELF: Final = ("site-packages", "dist-packages", "node_modules", ".graphmem")

@@ -23,7 +23,7 @@ from graphmem.evidence.scip_document import Document
 from graphmem.evidence.scip_format import MAX_DOCUMENT_BYTES, Frame, ScipFile
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.sources import source_of
-from graphmem.runtime.faults import fault
+from graphmem.runtime.process.faults import fault
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from graphmem.runtime.tables import read_table
+from graphmem.runtime.data.tables import read_table
 
 LONGEST: Final = 1_000  # maximum characters of a symbol to parse, from its end; real names are shorter
 NAMESPACE, TYPE, META, METHOD, LOCAL = "/", "#", ":", "()", "local"

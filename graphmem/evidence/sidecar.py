@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.errors import EvidenceError
 from graphmem.evidence.observations import End, Observation, Place, Reading
-from graphmem.runtime.checksums import seal, unseal
-from graphmem.runtime.sqlite_file import Sidefile
+from graphmem.runtime.files.checksums import seal, unseal
+from graphmem.runtime.files.sqlite_file import Sidefile
 
 _SCHEMA: Final = (
     "CREATE TABLE definition (id INTEGER PRIMARY KEY, path TEXT NOT NULL, qualname TEXT NOT NULL, kind TEXT NOT NULL, "

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem.errors import HistoryError
-from graphmem.runtime.checksums import seal, unseal
-from graphmem.runtime.sqlite_file import Sidefile
+from graphmem.runtime.files.checksums import seal, unseal
+from graphmem.runtime.files.sqlite_file import Sidefile
 
 AGENT: Final = "agent"
 GIT: Final = "git"

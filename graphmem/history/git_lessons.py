@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from graphmem.history.git_log import Commit
-from graphmem.runtime.faults import fault
+from graphmem.runtime.process.faults import fault
 
 MOST_ASKED: Final = 400  # newest commits whose messages are read at the first index
 MOST_LEARNT: Final = 20  # memories from one reading

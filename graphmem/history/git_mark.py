@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from graphmem.runtime.pushes import is_pushed
+from graphmem.runtime.network.pushes import is_pushed
 
 Mark: TypeAlias = tuple[str, tuple[tuple[int, int, int] | None, ...]]
 _COMMON: Final = ("packed-refs", "shallow", "config", "reftable/tables.list")

@@ -13,7 +13,7 @@ from graphmem.errors import GitError
 from graphmem.history import git_log
 from graphmem.history.authors import is_bot, one_name_each
 from graphmem.runtime import git as _git
-from graphmem.runtime.lines import lines_of
+from graphmem.runtime.texts.lines import lines_of
 
 HALF_LIFE_S: Final = 365 * 86_400.0
 MOST_COMMITS: Final = 2_000  # the newest; older ones have almost no weight

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
-from graphmem.runtime.private_passages import all_without_private, without_private
-from graphmem.runtime.safe_text import inert_json
+from graphmem.runtime.texts.private_passages import all_without_private, without_private
+from graphmem.runtime.texts.safe_text import inert_json
 
 START, SPAWN, PROMPT, BEFORE, TOOL = "start", "spawn", "prompt", "before", "tool"
 FAILURE, WORDS, COMPACT, END = "failure", "words", "compact", "end"

@@ -9,7 +9,7 @@ from typing import Any, Final
 from graphmem.errors import BadInputError
 from graphmem.hooks.jsontext import JsonText
 from graphmem.hooks.targets import SERVER, Target, is_our_element, is_our_server
-from graphmem.runtime import own_block
+from graphmem.runtime.files import own_block
 
 BEGIN: Final = "# >>> graphmem: written by `graphmem install`, taken out by `graphmem uninstall` >>>"
 END: Final = "# <<< graphmem <<<"

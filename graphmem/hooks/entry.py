@@ -206,7 +206,7 @@ def _body(agent: str, payload: dict[str, Any]) -> bytes:
 def _cut(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         if "private" in value.lower():  # it stays in this process, and a cut would remove its end tag
-            from graphmem.runtime.private_passages import without_private
+            from graphmem.runtime.texts.private_passages import without_private
 
             value = without_private(value)
         half = MAX_TEXT // 2

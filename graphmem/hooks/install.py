@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 from graphmem.errors import BadInputError
 from graphmem.hooks.entries import is_bare, with_entries, without_entries
 from graphmem.hooks.targets import Target
-from graphmem.runtime.replacing import replace_file
-from graphmem.runtime.safe_text import inert
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.texts.safe_text import inert
 
 MAX_BYTES: Final = 8 << 20
 PRIVATE: Final = 0o600  # of copies: settings of agents may hold keys

@@ -15,7 +15,7 @@ from graphmem.contracts.linking import link
 from graphmem.contracts.rows import ContractRow
 from graphmem.contracts.services import service_of
 from graphmem.model import EdgeKind, EdgeRow, EdgeSource
-from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.process.limits import disk_refusal
 
 if TYPE_CHECKING:
     from graphmem.contracts.links import Link

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.model import HandlesRow
 from graphmem.resolution.resolver import Dependencies
-from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
-from graphmem.runtime.compression import deflate
-from graphmem.runtime.sqlite_file import private_file
+from graphmem.runtime.files.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.files.sqlite_file import private_file
+from graphmem.runtime.texts.compression import deflate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -26,7 +26,7 @@ from graphmem.projection.graph.edges import kind_mask
 from graphmem.resolution.files.shelf import Shelf
 from graphmem.resolution.interfaces.layout import Layout
 from graphmem.resolution.resolver import FEW_GROUPS, Resolver
-from graphmem.runtime.heap import give_back
+from graphmem.runtime.process.heap import give_back
 
 if TYPE_CHECKING:
     from graphmem.parsing.packing import ParsedFile

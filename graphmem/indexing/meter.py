@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from graphmem.runtime.system import cpu_seconds
+from graphmem.runtime.process.system import cpu_seconds
 
 
 class Meter:

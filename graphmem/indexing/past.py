@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from graphmem.errors import GraphMemError
 from graphmem.model import EdgeRow, ExternalRow, FileRow, GraphDelta, SymbolRow, UnresolvedRow
-from graphmem.runtime.checksums import seal, unseal
-from graphmem.runtime.compression import deflate
-from graphmem.runtime.sqlite_file import Sidefile
+from graphmem.runtime.files.checksums import seal, unseal
+from graphmem.runtime.files.sqlite_file import Sidefile
+from graphmem.runtime.texts.compression import deflate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -40,10 +40,10 @@ from graphmem.model import SKIPPED, Diagnostic, EdgeSource, GraphDelta, stable_i
 from graphmem.parsing.language import languages
 from graphmem.parsing.packing import collector_paused, extraction_key
 from graphmem.resolution.resolver import Resolver
-from graphmem.runtime.compression import FORMAT as TEXT_FORMAT
-from graphmem.runtime.heap import give_back
-from graphmem.runtime.resources import digest
-from graphmem.runtime.text_only import LANGUAGE, text_only_files, text_only_note
+from graphmem.runtime.data.resources import digest
+from graphmem.runtime.data.text_only import LANGUAGE, text_only_files, text_only_note
+from graphmem.runtime.process.heap import give_back
+from graphmem.runtime.texts.compression import FORMAT as TEXT_FORMAT
 from graphmem.store.base import HANDLES_OF
 
 if TYPE_CHECKING:

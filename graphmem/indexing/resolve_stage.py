@@ -28,9 +28,9 @@ from graphmem.parsing.language import languages
 from graphmem.parsing.packing import packed_chunks
 from graphmem.parsing.worker import parse_file
 from graphmem.resolution.resolver import Resolver
-from graphmem.runtime.faults import CODE as FAULT
-from graphmem.runtime.free_memory import free_memory
-from graphmem.runtime.heap import give_back
+from graphmem.runtime.process.faults import CODE as FAULT
+from graphmem.runtime.process.free_memory import free_memory
+from graphmem.runtime.process.heap import give_back
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts

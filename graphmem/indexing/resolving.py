@@ -25,8 +25,8 @@ from graphmem.parsing.worker import receive, send
 from graphmem.resolution.cache.solver import NOTHING
 from graphmem.resolution.files.shelf import BUDGET_BYTES
 from graphmem.resolution.resolver import Dependencies
-from graphmem.runtime import system
-from graphmem.runtime.free_memory import free_memory
+from graphmem.runtime.process import system
+from graphmem.runtime.process.free_memory import free_memory
 
 if TYPE_CHECKING:
     from graphmem.indexing.spill import Piece, Spill

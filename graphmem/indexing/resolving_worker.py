@@ -29,7 +29,7 @@ from graphmem.parsing.worker import receive, send
 from graphmem.resolution.files.shelf import Shelf
 from graphmem.resolution.interfaces.layout import Layout
 from graphmem.resolution.resolver import Resolver
-from graphmem.runtime import system
+from graphmem.runtime.process import system
 
 if TYPE_CHECKING:
     from graphmem.contracts.rows import ContractRow

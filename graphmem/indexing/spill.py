@@ -9,7 +9,7 @@ import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.process.limits import disk_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

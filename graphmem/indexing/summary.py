@@ -14,7 +14,7 @@ from graphmem.answers import DiagnosticInfo, IndexSummary
 from graphmem.indexing.run import Run
 from graphmem.projection.graph.arrays import EDGE_KINDS, SYMBOL
 from graphmem.runtime.arrow import pc
-from graphmem.runtime.system import peak_bytes
+from graphmem.runtime.process.system import peak_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

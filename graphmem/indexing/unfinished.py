@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 from graphmem.indexing.contracts import is_schema
 from graphmem.parsing.language import languages
 from graphmem.parsing.packing import FORMAT, Packed, ParsedFile, extraction_key
-from graphmem.runtime.checksums import SIDES
-from graphmem.runtime.sqlite_file import private_file
+from graphmem.runtime.files.checksums import SIDES
+from graphmem.runtime.files.sqlite_file import private_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

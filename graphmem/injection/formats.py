@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError
 from graphmem.injection.items import cited_path, clean
-from graphmem.runtime.safe_text import inert_json
+from graphmem.runtime.texts.safe_text import inert_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

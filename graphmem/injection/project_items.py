@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.injection.items import Item, clean, of_memory, plain_path
 from graphmem.injection.tokens import count_once, count_tokens
-from graphmem.runtime.inside import inside
+from graphmem.runtime.files.inside import inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

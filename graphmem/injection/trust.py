@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from graphmem.errors import BadInputError
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.limits import unless_refused
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.process.limits import unless_refused
 
 THRESHOLDS: Final[Mapping[str, float]] = MappingProxyType({"cautious": 0.80, "standard": 0.65, "confident": 0.55, "autonomous": 0.45})
 LEVELS: Final = tuple(THRESHOLDS)

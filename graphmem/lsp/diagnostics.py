@@ -17,7 +17,7 @@ from graphmem.errors import SymbolNotFoundError
 from graphmem.lsp.editor import SOURCE, Editor, answered
 from graphmem.lsp.forgotten import change, forgotten
 from graphmem.lsp.outlines import entries
-from graphmem.runtime.faults import unraised
+from graphmem.runtime.process.faults import unraised
 
 if TYPE_CHECKING:
     from graphmem.answers import DiffImpact

@@ -18,9 +18,9 @@ from typing import Any, Final, NamedTuple
 from isal import isal_zlib
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
-from graphmem.runtime.limits import unless_refused
-from graphmem.runtime.sqlite_file import private
-from graphmem.runtime.system import write_at
+from graphmem.runtime.files.sqlite_file import private
+from graphmem.runtime.process.limits import unless_refused
+from graphmem.runtime.process.system import write_at
 
 FORMAT: Final = 1
 _SUM: Final = b"crc32:"  # prefix of an archive's comment; the checksum of all bytes before it follows

@@ -40,9 +40,9 @@ from graphmem.maintenance.archive import (
     unpack,
     write_archive,
 )
-from graphmem.runtime.checksums import seal, unseal
-from graphmem.runtime.limits import disk_refusal, unless_refused
-from graphmem.runtime.system import sync
+from graphmem.runtime.files.checksums import seal, unseal
+from graphmem.runtime.process.limits import disk_refusal, unless_refused
+from graphmem.runtime.process.system import sync
 from graphmem.runtime.worktree import journal_folder
 from graphmem.store.capabilities import local_file
 

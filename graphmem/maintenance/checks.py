@@ -19,7 +19,7 @@ from graphmem.maintenance.proving import damaged_files
 from graphmem.maintenance.recovery import lost_code
 from graphmem.projection.graph.view import GraphView
 from graphmem.runtime.arrow import pc
-from graphmem.runtime.limits import is_disk_full
+from graphmem.runtime.process.limits import is_disk_full
 from graphmem.store.file.files import checksum
 from graphmem.store.file.lock import read_record
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from graphmem.errors import BadInputError, GitError
 from graphmem.location import DATABASE
-from graphmem.runtime.own_folder import FOR_PEOPLE, hide_from_git
-from graphmem.runtime.sqlite_file import PRIVATE
-from graphmem.runtime.system import is_own
+from graphmem.runtime.files.own_folder import FOR_PEOPLE, hide_from_git
+from graphmem.runtime.files.sqlite_file import PRIVATE
+from graphmem.runtime.process.system import is_own
 from graphmem.store.file.lock import Holder, read_record
 
 NAME: Final = ".graphmem"  # of an index next to its project

@@ -22,8 +22,8 @@ from graphmem.errors import DatabaseDamagedError
 from graphmem.maintenance.archive import FOLDER, check_bytes
 from graphmem.observe.running.checkpoint import RECORD, TRAIL, damage_of_record, damage_of_trail
 from graphmem.projection.container import DamagedFileError, read_container
-from graphmem.runtime.checksums import SIDES, Proof, proof, read_sealed_json
-from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.files.checksums import SIDES, Proof, proof, read_sealed_json
+from graphmem.runtime.process.limits import unless_refused
 from graphmem.store.file.files import quarantine
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from graphmem.errors import GraphMemError, StoreBusyError
 from graphmem.maintenance.archive import JOURNAL
 from graphmem.maintenance.backup import copy_file
 from graphmem.maintenance.place import NAME, prepare_data_dir, refuse_a_strangers
-from graphmem.runtime.system import clone
-from graphmem.runtime.vault import FILE as ENCRYPTION
+from graphmem.runtime.files.vault import FILE as ENCRYPTION
+from graphmem.runtime.process.system import clone
 from graphmem.runtime.worktree import first_index
 from graphmem.store.file.lock import DatabaseLock
 

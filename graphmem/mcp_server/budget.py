@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.runtime.safe_text import inert
+from graphmem.runtime.texts.safe_text import inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

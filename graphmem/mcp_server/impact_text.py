@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers.impact import odds
 from graphmem.mcp_server.budget import fitted, shared, tokens
 from graphmem.mcp_server.lines import calls_of, memory_lines, place
-from graphmem.runtime.safe_text import inert
+from graphmem.runtime.texts.safe_text import inert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,9 +19,9 @@ from graphmem.errors import BadInputError, GraphMemError
 from graphmem.mcp_server.prompts import PROMPTS, RESOURCES, message_of, text_of
 from graphmem.mcp_server.text import refusal
 from graphmem.mcp_server.tools import BRANCH, INSTRUCTIONS, OF_BRANCHES, RENAMED, TOOLS, Tool
-from graphmem.runtime.limits import refusal_of_any
-from graphmem.runtime.pushes import no_branches
-from graphmem.runtime.safe_text import inert_lines
+from graphmem.runtime.network.pushes import no_branches
+from graphmem.runtime.process.limits import refusal_of_any
+from graphmem.runtime.texts.safe_text import inert_lines
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

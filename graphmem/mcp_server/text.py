@@ -14,7 +14,7 @@ from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
 from graphmem.knowledge import is_held
 from graphmem.mcp_server.budget import fitted, tokens
 from graphmem.mcp_server.lines import calls_of, doubt_about, line_of, memory_lines, missing_notes, place, site_line, title_of
-from graphmem.runtime.safe_text import inert
+from graphmem.runtime.texts.safe_text import inert
 
 if TYPE_CHECKING:
     from graphmem.answers import (

@@ -27,7 +27,7 @@ from graphmem.errors import (
 )
 from graphmem.mcp_server import impact_text, text
 from graphmem.mcp_server.schema import parameters, schema_of, shortened
-from graphmem.runtime.safe_text import inert
+from graphmem.runtime.texts.safe_text import inert
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo, SymbolDetail

@@ -13,8 +13,8 @@ from graphmem.parsing.ignore import skipped_files
 from graphmem.parsing.language import language_of_path, language_spec, languages
 from graphmem.parsing.notebook import is_notebook
 from graphmem.parsing.sources import notebook_language, notebook_size
-from graphmem.runtime import system
-from graphmem.runtime.inside import inside
+from graphmem.runtime.files.inside import inside
+from graphmem.runtime.process import system
 
 _OPEN_FLAGS: Final = os.O_RDONLY | system.OPEN | system.REGULAR
 _LINE_LIMIT: Final = 250  # mean bytes per line; hand-written code stays below 80

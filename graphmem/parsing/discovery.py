@@ -22,8 +22,8 @@ from graphmem.parsing.contents import language_of, made_by_machine, read_source
 from graphmem.parsing.encoding import is_marked_wide
 from graphmem.parsing.ignore import GRAPHMEM_IGNORE, DiscoveryOptions, file_reason
 from graphmem.parsing.listing import Listing, folders_above
-from graphmem.runtime.faults import CODE, fault
-from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.process.faults import CODE, fault
+from graphmem.runtime.process.limits import unless_refused
 
 # Reasons for which a walk or git's list does not contain a file; each is a key of `Discovery.skipped`.
 SKIP_REASONS: Final = {

@@ -16,8 +16,8 @@ from typing import Any, Final
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.packing import FORMAT, ParsedFile, collector_paused, extraction_key, unpack_facts
-from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
-from graphmem.runtime.sqlite_file import private_file
+from graphmem.runtime.files.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.files.sqlite_file import private_file
 
 _MATCH: Final = "path = ? AND content_hash = ? AND origin = ?"
 _PAGE_SIZE: Final = 1024  # bytes; entries take a few kilobytes, and half of an entry's last page is lost

@@ -22,7 +22,7 @@ from graphmem.parsing.languages import Helper, helper_named
 from graphmem.parsing.syntax import Syntax
 from graphmem.parsing.term_table import compiled_terms
 from graphmem.parsing.terms import TermTable
-from graphmem.runtime.resources import data_root, digest
+from graphmem.runtime.data.resources import data_root, digest
 
 QUERY_FILES: Final = ("definitions.scm", "imports.scm", "types.scm", "references.scm")
 """Query files in order: for one node, definitions precede bindings and references."""

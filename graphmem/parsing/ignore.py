@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from graphmem.runtime.tables import read_table
+from graphmem.runtime.data.tables import read_table
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -15,8 +15,8 @@ from functools import cache
 from typing import Any, NamedTuple, Required, TypedDict
 
 from graphmem.errors import UnsupportedLanguageError
-from graphmem.runtime.resources import data_root
-from graphmem.runtime.tables import refused
+from graphmem.runtime.data.resources import data_root
+from graphmem.runtime.data.tables import refused
 
 Child = str | int
 """A child of a node: field name, or position among named children.

@@ -20,8 +20,8 @@ from graphmem.model import Diagnostic
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOptions, IgnoreRules, folder_reason
 from graphmem.runtime import git as _git
-from graphmem.runtime.limits import unless_refused
-from graphmem.runtime.lines import lines_of
+from graphmem.runtime.process.limits import unless_refused
+from graphmem.runtime.texts.lines import lines_of
 
 GIT_S: Final = 600.0  # timeout of the file list, which git may read from a slow disk
 _NOT_COUNTED: Final = frozenset({".git", ".graphmem"})  # people do not expect these in an index

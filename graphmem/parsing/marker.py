@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from graphmem.runtime import system
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.sqlite_file import PRIVATE
+from graphmem.runtime.files.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.files.sqlite_file import PRIVATE
+from graphmem.runtime.process import system
 
 FILE: Final = "parsing.json"
 MOST: Final = 200  # most remembered files that ended a process; the newest stay

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from graphmem.parsing.language import languages
-from graphmem.runtime.tables import read_table
+from graphmem.runtime.data.tables import read_table
 
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder(parse_int=float)  # Python refuses integers of more than 4,300 digits

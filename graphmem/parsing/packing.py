@@ -15,8 +15,8 @@ from graphmem.model import ChunkRow, PackedChunkRow
 from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Parameter, Reference
 from graphmem.parsing.grammar import extraction_version
 from graphmem.parsing.language import languages
-from graphmem.runtime.compression import deflate, deflated, inflated
-from graphmem.runtime.resources import digest
+from graphmem.runtime.data.resources import digest
+from graphmem.runtime.texts.compression import deflate, deflated, inflated
 
 # Bytes of another Python version or with other fields are not read.
 FORMAT: Final = f"3 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} " + " ".join(

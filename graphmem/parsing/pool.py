@@ -26,9 +26,9 @@ from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.marker import marking
 from graphmem.parsing.packing import Packed, ParsedFile
 from graphmem.parsing.worker import READY, parse_file, receive, send, without_facts
-from graphmem.runtime import system
-from graphmem.runtime.faults import RAISE
-from graphmem.runtime.processors import processors
+from graphmem.runtime.process import system
+from graphmem.runtime.process.faults import RAISE
+from graphmem.runtime.process.processors import processors
 
 BATCH: Final = 32
 """Files per message to a worker; one more batch is always waiting."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import language_spec, languages
 from graphmem.parsing.notebook import EMPTY, Cell, NotebookError, is_notebook, kernel_language, laid_out, read_notebook
-from graphmem.runtime.conventions import conventions_of
+from graphmem.runtime.data.conventions import conventions_of
 
 
 class Source(NamedTuple):

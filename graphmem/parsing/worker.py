@@ -28,9 +28,9 @@ from graphmem.parsing.packing import ParsedFile, pack
 from graphmem.parsing.prose import is_drawing
 from graphmem.parsing.salvage import parsed
 from graphmem.parsing.sources import source_of
-from graphmem.runtime import system
-from graphmem.runtime.faults import CODE, fault
-from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.process import system
+from graphmem.runtime.process.faults import CODE, fault
+from graphmem.runtime.process.limits import unless_refused
 
 READY: Final = b"ready"
 _LENGTH: Final = struct.Struct("<I")

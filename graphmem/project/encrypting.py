@@ -22,9 +22,9 @@ from graphmem.observe.ledger.ledger import LEDGER
 from graphmem.observe.running.checkpoint import RECORD, TRAIL, Reader, Trail, keep_record, read_record
 from graphmem.project.opening import open_project
 from graphmem.project.sessions.session_learner import TRAILS
-from graphmem.runtime import vault as vaults
-from graphmem.runtime.checksums import SIDES
-from graphmem.runtime.sqlite_file import private
+from graphmem.runtime.files import vault as vaults
+from graphmem.runtime.files.checksums import SIDES
+from graphmem.runtime.files.sqlite_file import private
 from graphmem.sharing.sidecar import FILE as SHARING
 
 if TYPE_CHECKING:

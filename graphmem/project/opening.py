@@ -18,7 +18,7 @@ from graphmem.maintenance.recovery import open_or_mend
 from graphmem.maintenance.worktrees import adopt
 from graphmem.project.wiring.connecting import connected
 from graphmem.project.wiring.inputs import Inputs
-from graphmem.runtime.vault import unlock
+from graphmem.runtime.files.vault import unlock
 from graphmem.runtime.worktree import journal_folder
 from graphmem.settings import Settings, load_settings
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import GraphMemError
-from graphmem.runtime.system import after_fork
+from graphmem.runtime.process.system import after_fork
 
 if TYPE_CHECKING:
     from graphmem.injection.injector import Injector

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from graphmem.runtime.sqlite_file import private
+from graphmem.runtime.files.sqlite_file import private
 
 _MAGIC: Final = b"GMPROJ1\n"
 _ALIGN: Final = 64

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from graphmem.errors import DiskFullError, GraphMemError, ResourceError, StoreBusyError
-from graphmem.runtime.limits import kind_of, refusal
+from graphmem.runtime.process.limits import kind_of, refusal
 
 
 @contextmanager

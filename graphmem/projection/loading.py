@@ -26,9 +26,9 @@ from graphmem.projection.graph.view import GraphView
 from graphmem.projection.kept_memories import KeptMemories
 from graphmem.projection.vectors import VectorIndex
 from graphmem.projection.words.index import WordIndex
-from graphmem.runtime.checksums import SIDES
-from graphmem.runtime.heap import give_back
-from graphmem.runtime.limits import kind_of
+from graphmem.runtime.files.checksums import SIDES
+from graphmem.runtime.process.heap import give_back
+from graphmem.runtime.process.limits import kind_of
 from graphmem.store.base import GraphReads
 
 GRAPH_FILE: Final = "graph.projection"

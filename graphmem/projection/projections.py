@@ -29,7 +29,7 @@ from graphmem.projection.vectors import F32, VectorIndex
 from graphmem.projection.words.entries import DamagedWordsError
 from graphmem.projection.words.index import WordIndex
 from graphmem.projection.words.text import forget_expansions
-from graphmem.runtime.heap import give_back
+from graphmem.runtime.process.heap import give_back
 
 COMMIT_S: Final = 5.0  # wait for the commit of a graph that is published before it
 

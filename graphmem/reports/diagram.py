@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import to_json
-from graphmem.runtime.safe_text import inert, inert_json
+from graphmem.runtime.texts.safe_text import inert, inert_json
 
 if TYPE_CHECKING:
     from graphmem.answers import ImpactReport

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 import orjson
 
 from graphmem.reports.diagram import GRAPHML, printable, quoted, xml, xml_attribute
-from graphmem.runtime.safe_text import inert_json
+from graphmem.runtime.texts.safe_text import inert_json
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
-from graphmem.runtime.tables import read_table
+from graphmem.runtime.data.tables import read_table
 
 
 class Project(Protocol):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from graphmem.reports.diagram import of_modules
 from graphmem.reports.svg import STYLE, colour, svg
-from graphmem.runtime.safe_text import inert
+from graphmem.runtime.texts.safe_text import inert
 
 if TYPE_CHECKING:
     from jinja2 import Environment

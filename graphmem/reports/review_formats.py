@@ -12,7 +12,7 @@ from graphmem.answers.code import calls_told
 from graphmem.answers.review import DIFF_TEXT, WORKING_TREE
 from graphmem.knowledge import LESSON_OF_COMMIT
 from graphmem.reports.diagram import printable, xml_attribute
-from graphmem.runtime.safe_text import inert
+from graphmem.runtime.texts.safe_text import inert
 
 if TYPE_CHECKING:
     from graphmem.answers import ChangedSymbol, ImpactHit, Risk

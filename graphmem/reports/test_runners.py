@@ -17,7 +17,7 @@ from graphmem.reports.launchers import LAUNCHERS, node_launcher, python_launcher
 from graphmem.reports.package_scripts import deno_script, is_run_by_bun, test_script
 from graphmem.reports.pytest_settings import collected_files, is_collected
 from graphmem.reports.test_commands import NOT_RUN, Named
-from graphmem.runtime.tables import read_table
+from graphmem.runtime.data.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from graphmem.resolution.symbol_rows import plain_rows, symbol_rows
 from graphmem.resolution.type_inference.evaluation import Evaluation
 from graphmem.resolution.type_inference.hierarchy import Hierarchy
 from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.runtime.faults import fault
+from graphmem.runtime.process.faults import fault
 
 RECURSION_LIMIT: Final = 12_000
 """Python frames for `solver.MAX_STACK` open questions with nested terms."""

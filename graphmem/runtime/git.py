@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import GitError
-from graphmem.runtime.pushes import is_pushed
+from graphmem.runtime.network.pushes import is_pushed
 
 TIMEOUT_S: Final = 60
 PUSHED: Final = (

@@ -14,7 +14,7 @@ from typing import Final
 
 from graphmem.errors import StoreBusyError
 from graphmem.location import JOURNAL
-from graphmem.runtime import system
+from graphmem.runtime.process import system
 
 INDEX: Final = ".graphmem"  # index directory in its project
 LOCK: Final = JOURNAL + ".lock"  # held while one of the worktrees writes memories

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from graphmem.errors import DiskFullError
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.limits import unless_refused
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.process.limits import unless_refused
 
 T = TypeVar("T")
 

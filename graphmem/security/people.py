@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from graphmem.errors import BadInputError, ForbiddenError
-from graphmem.runtime.pushes import PROJECT_NAME
+from graphmem.runtime.network.pushes import PROJECT_NAME
 from graphmem.security.people_file import PeopleFile, at_once, timestamp
 from graphmem.security.tokens import MOST_DAYS, digest
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from graphmem.errors import BadInputError
-from graphmem.runtime.sqlite_file import Sidefile
+from graphmem.runtime.files.sqlite_file import Sidefile
 
 FILE: Final = "people.sqlite"
 _FILE: Final = Sidefile(

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from graphmem.answers.organisation import Colleague
 from graphmem.errors import GraphMemError
-from graphmem.runtime.faults import unraised
+from graphmem.runtime.process.faults import unraised
 from graphmem.security.access import Access
 from graphmem.security.memory_owners import MemoryOwners
 from graphmem.security.people import Holder, People

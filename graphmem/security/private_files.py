@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from graphmem.parsing.ignore import GIT_IGNORE, IgnoreRules
-from graphmem.runtime.lines import lines_of
+from graphmem.runtime.texts.lines import lines_of
 
 SECRETS_IGNORE: Final = ".secretsignore"  # in the format of .gitignore, in any folder
 _ENVIRONMENT: Final = ".env"

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from graphmem.errors import BadInputError, GraphMemError, ResourceError
-from graphmem.runtime import system
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.limits import unless_refused
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.process import system
+from graphmem.runtime.process.limits import unless_refused
 from graphmem.security.access import FULL, GROUPS, SCOPES, SHARED, VISIBILITIES, Access
 
 FILE: Final = "tokens.json"

@@ -22,8 +22,8 @@ from graphmem.errors import BadInputError
 from graphmem.project.hosted.branches import Branches, BranchId, BranchKey
 from graphmem.project.hosted.receiving import FILE as PUSHED
 from graphmem.project.team.sharing import choose_key, kept_key
-from graphmem.runtime.limits import disk_refusal
-from graphmem.runtime.pushes import PROJECT_NAME
+from graphmem.runtime.network.pushes import PROJECT_NAME
+from graphmem.runtime.process.limits import disk_refusal
 from graphmem.server.keeper import OF_BRANCHES, Keeper
 from graphmem.server.peers import Peers
 

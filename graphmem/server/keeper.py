@@ -12,7 +12,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.runtime.faults import unraised
+from graphmem.runtime.process.faults import unraised
 
 if TYPE_CHECKING:
     from collections.abc import Callable

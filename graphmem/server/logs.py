@@ -11,7 +11,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from graphmem.runtime.safe_text import inert, inert_json, inert_lines
+from graphmem.runtime.texts.safe_text import inert, inert_json, inert_lines
 
 
 class LineFormatter(logging.Formatter):

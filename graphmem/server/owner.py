@@ -20,9 +20,9 @@ from graphmem.errors import OwnerUnreachableError, StoreBusyError
 from graphmem.hooks.here import is_here, is_stopped
 from graphmem.location import OWNER
 from graphmem.maintenance.place import open_in
+from graphmem.runtime.files.replacing import replace_file
 from graphmem.runtime.identity import INDEX_HEADER, index_id
-from graphmem.runtime.replacing import replace_file
-from graphmem.runtime.system import is_alive
+from graphmem.runtime.process.system import is_alive
 
 HEALTH_PATH = "/health"
 HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once

@@ -21,7 +21,7 @@ from graphmem.errors import StoreBusyError
 from graphmem.hooks.here import is_here
 from graphmem.location import DATABASE
 from graphmem.maintenance.place import open_in
-from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.process.limits import disk_refusal
 from graphmem.server import owner
 from graphmem.server.owner import Owner
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import BadInputError, OwnerUnreachableError
 from graphmem.maintenance.place import prepare_data_dir
-from graphmem.runtime import system
+from graphmem.runtime.process import system
 from graphmem.server import owner
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def environment() -> dict[str, str]:
     """Return environment variables that make an idle server use less memory.
 
     Python's own allocator frees only whole megabytes, so 200 MB remain in use after a large index run. These variables select the system's
-    allocator, which can free every page (see `graphmem.runtime.heap`) but takes a few percent more processor time.
+    allocator, which can free every page (see `graphmem.runtime.process.heap`) but takes a few percent more processor time.
     """
     return {"PYTHONMALLOC": "malloc", **os.environ}
 

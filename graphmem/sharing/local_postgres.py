@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import quote
 
 from graphmem.errors import SharingError
-from graphmem.runtime.system import give_to, has_account, is_root
+from graphmem.runtime.process.system import give_to, has_account, is_root
 
 BINARIES: Final = "/usr/lib/postgresql"
 ACCOUNT: Final = "postgres"  # of Debian's package; PostgreSQL refuses to run as root

@@ -25,8 +25,8 @@ from graphmem.answers.organisation import (
     Team,
 )
 from graphmem.errors import BadInputError, SharingError
-from graphmem.runtime.resources import data_root
-from graphmem.runtime.server_address import shown
+from graphmem.runtime.data.resources import data_root
+from graphmem.runtime.network.server_address import shown
 from graphmem.sharing.identity import checked_key
 from graphmem.sharing.postgres import OPEN, PEOPLE, REFUSED, RULES, TABLES, connected, refusal, rules_of
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.errors import SharingError
-from graphmem.runtime.server_address import SCHEMES, shown
+from graphmem.runtime.network.server_address import SCHEMES, shown
 from graphmem.sharing.state import WORDS
 from graphmem.sharing.wire import NewerOpError, Op, UnreadableOpError, decoded, encoded
 

@@ -20,9 +20,9 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from graphmem.errors import SharingError
-from graphmem.runtime.checksums import seal, unseal
-from graphmem.runtime.sqlite_file import Sidefile
-from graphmem.runtime.vault import SEALED, Vault, connected, store, vault_of
+from graphmem.runtime.files.checksums import seal, unseal
+from graphmem.runtime.files.sqlite_file import Sidefile
+from graphmem.runtime.files.vault import SEALED, Vault, connected, store, vault_of
 from graphmem.sharing.rows import Record
 from graphmem.sharing.state import Shared, packed, unpacked
 from graphmem.sharing.wire import Op, decoded, encoded

@@ -241,7 +241,7 @@ class GraphReads(Protocol):
     def places(self, files: Sequence[str]) -> dict[str, bytes]:
         """Return, for each file by id, where it uses names, as packed bytes.
 
-        Unknown files are left out. `graphmem.runtime.places` unpacks the positions.
+        Unknown files are left out. `graphmem.runtime.texts.places` unpacks the positions.
         """
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError
 from graphmem.model import GraphDelta, HandlesRow
-from graphmem.runtime.limits import refusal
-from graphmem.runtime.vault import read_mark, vault_of
+from graphmem.runtime.files.vault import read_mark, vault_of
+from graphmem.runtime.process.limits import refusal
 from graphmem.store.base import HANDLES_OF, AskedRows, CoAccessRow, FlowRow, ModuleRow
 from graphmem.store.cypher.cypher_sandbox import CypherSandbox
 from graphmem.store.engine import times

@@ -17,10 +17,10 @@ from graphmem.embedding.fill import FillResult, Pace, fill
 from graphmem.embedding.idle import IdleProcessors
 from graphmem.memory.repository.model_adoption import adopt_model
 from graphmem.model import IndexProgress
-from graphmem.runtime.faults import unraised
-from graphmem.runtime.heap import give_back
-from graphmem.runtime.limits import kind_of
-from graphmem.runtime.processors import processors
+from graphmem.runtime.process.faults import unraised
+from graphmem.runtime.process.heap import give_back
+from graphmem.runtime.process.limits import kind_of
+from graphmem.runtime.process.processors import processors
 from graphmem.vectors.model_switch import ModelSwitch, former_models
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from graphmem.api.requests.limits import ServerLimits
 from graphmem.api.schema import build_schema
 from graphmem.api.sdl import sdl, write_documents
 from graphmem.errors import QueryFileError
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.resources import data_root
 
 NAMES = load_operations(GraphQLSchema()).names  # names need no types, which take a tenth of the time of collecting all tests
 

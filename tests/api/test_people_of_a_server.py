@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from commands import environ, graphmem
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError, UnauthenticatedError
-from graphmem.runtime.system import account
+from graphmem.runtime.process.system import account
 from graphmem.security.openid import OpenId
 from hosted import SHOP, SITE, hosted, indexed
 from openid_provider import Provider

@@ -25,7 +25,7 @@ from graphmem.cli.main import app
 from graphmem.mcp_server.prompts import PROMPTS, RESOURCES
 from graphmem.mcp_server.server import build_server
 from graphmem.mcp_server.tools import TOOLS
-from graphmem.runtime.safe_text import inert, inert_json, inert_lines
+from graphmem.runtime.texts.safe_text import inert, inert_json, inert_lines
 from graphmem.server.logs import log_to
 from graphmem.settings import Settings
 

@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.api.requests.ids import global_id
 from graphmem.project.graphmem import GraphMem
-from graphmem.runtime.naming import in_project, raw
+from graphmem.runtime.texts.naming import in_project, raw
 from graphmem.settings import Settings
 
 

@@ -54,6 +54,7 @@ LAYERED = (
     PROJECT,
     "graphmem.projection",
     "graphmem.resolution",
+    "graphmem.runtime",
     "graphmem.search",
     "graphmem.store",
 )

@@ -14,7 +14,7 @@ import graphmem
 from graphmem.parsing.contracts.habits import Habit
 from graphmem.parsing.ignore import skipped_files
 from graphmem.parsing.language import languages
-from graphmem.runtime.conventions import all_conventions, conventions_by_language
+from graphmem.runtime.data.conventions import all_conventions, conventions_by_language
 
 PACKAGE = Path(graphmem.__file__).parent
 PLACES = (

@@ -1,4 +1,4 @@
-"""Only `runtime.system` uses what one of the operating systems lacks."""
+"""Only `runtime.process.system` uses what one of the operating systems lacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import graphmem
 from posix_names import MODULES, posix_only
 
 PACKAGE = Path(graphmem.__file__).parent
-ROOM = PACKAGE / "runtime" / "system.py"
+ROOM = PACKAGE / "runtime" / "process" / "system.py"
 OF_ONE_SYSTEM = {
     *("fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog", "posix", "curses", "readline"),
     *("msvcrt", "_winapi", "winreg", "winsound"),

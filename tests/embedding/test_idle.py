@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphmem.embedding.idle import IdleProcessors, Moment
-from graphmem.runtime.processors import processors
+from graphmem.runtime.process.processors import processors
 
 
 def looks(most, *seconds):

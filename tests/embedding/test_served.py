@@ -15,7 +15,7 @@ from graphmem.embedding.choose import NO_SERVER, Server, choose, for_model
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.embedding.served import ServedEmbedder
 from graphmem.errors import EmbedderError, SettingsError
-from graphmem.runtime.rest import FAILURES, REST_S
+from graphmem.runtime.network.rest import FAILURES, REST_S
 from graphmem.settings import PROJECT_FILE, Settings, load_settings
 
 TEXTS = ["def add(a, b): return a + b", "class Cart: pass", "sort a list of numbers"]

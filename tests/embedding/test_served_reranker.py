@@ -13,7 +13,7 @@ from graphmem import GraphMem
 from graphmem.embedding.cross import CrossEncoderReranker
 from graphmem.embedding.served_reranker import ServedReranker, reranker_of
 from graphmem.errors import EmbedderError, SettingsError
-from graphmem.runtime.rest import FAILURES, REST_S
+from graphmem.runtime.network.rest import FAILURES, REST_S
 from graphmem.settings import PROJECT_FILE, Settings, load_settings
 
 TEXTS = ["trains are late", "bowls are fired twice in the kiln", "the cache is flushed"]

@@ -17,7 +17,7 @@ from graphmem.errors import HistoryError
 from graphmem.history import coaccess
 from graphmem.history.change_log import AGENT, GIT, Change, HistoryLog
 from graphmem.history.co_edits import History
-from graphmem.runtime.checksums import unseal
+from graphmem.runtime.files.checksums import unseal
 
 DAY = 86_400.0
 

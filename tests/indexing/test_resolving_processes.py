@@ -30,7 +30,7 @@ from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.cache.solver import Groups
 from graphmem.resolution.resolver import Resolver
-from graphmem.runtime.places import unpacked
+from graphmem.runtime.texts.places import unpacked
 
 PROJECT = "tree"
 

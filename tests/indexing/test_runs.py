@@ -9,7 +9,7 @@ import pytest
 
 from graphmem.errors import BadInputError, IndexCancelledError, RepositoryError
 from graphmem.indexing import pipeline
-from graphmem.runtime.resources import digest
+from graphmem.runtime.data.resources import digest
 
 
 def lines(memory):

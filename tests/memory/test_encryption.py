@@ -19,7 +19,7 @@ from commands import run_here
 from graphmem import GraphMem
 from graphmem.errors import EncryptionError
 from graphmem.project.encrypting import decrypt, encrypt
-from graphmem.runtime import vault
+from graphmem.runtime.files import vault
 from graphmem.settings import Settings
 
 PLANTED = "zebrafish tellers never balance the marmalade ledger"

@@ -7,7 +7,7 @@ import pytest
 from books import contents
 from graphmem.hooks import guides
 from graphmem.memory.files import importers
-from graphmem.runtime import own_block
+from graphmem.runtime.files import own_block
 
 CLAUDE = """# Project
 

@@ -16,7 +16,7 @@ from graphmem.observe.ledger.frequency import lower, upper
 from graphmem.observe.ledger.ledger import Ledger
 from graphmem.observe.ledger.ledger_file import FORMAT
 from graphmem.observe.model import ErrorSeen, FileStat, Finding, SessionInfo, SessionRecord
-from graphmem.runtime.checksums import unseal
+from graphmem.runtime.files.checksums import unseal
 from graphmem.settings import Settings
 from made_once import empty_index
 

@@ -30,7 +30,7 @@ from graphmem.mcp_server.tools import TOOLS
 from graphmem.operations.declare import Operation, camel, pascal
 from graphmem.operations.marks import Filled, Local, Spelled
 from graphmem.operations.registry import registry
-from graphmem.runtime.safe_text import inert_lines
+from graphmem.runtime.texts.safe_text import inert_lines
 
 PRICE, CART = "shop/price.py", "shop/cart.py"
 

@@ -16,8 +16,8 @@ from graphmem.parsing import syntax
 from graphmem.parsing.extract import extract
 from graphmem.parsing.grammar import CAPTURES, QUERY_FILES, load_grammar, query_text
 from graphmem.parsing.language import EntryPointRule, Written, language_of_path, language_spec, languages
-from graphmem.runtime.conventions import Conventions, conventions_by_language
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.conventions import Conventions, conventions_by_language
+from graphmem.runtime.data.resources import data_root
 
 NAMES = sorted(languages())
 

@@ -17,7 +17,7 @@ from graphmem.parsing import pool
 from graphmem.parsing.discovery import FoundFile, discover
 from graphmem.parsing.packing import ParsedFile
 from graphmem.parsing.pool import SMALL_SET, default_workers, parse_files
-from graphmem.runtime.checksums import read_sealed_json
+from graphmem.runtime.files.checksums import read_sealed_json
 from trees import NETWORKX
 
 

@@ -9,7 +9,7 @@ import pytest
 from graphmem.parsing import facts as f
 from graphmem.parsing import grammar
 from graphmem.parsing.extract import extract
-from graphmem.runtime.resources import digest
+from graphmem.runtime.data.resources import digest
 from python_facts import read, spell
 from trees import NETWORKX
 

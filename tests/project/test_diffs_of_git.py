@@ -11,7 +11,7 @@ import pytest
 
 from graphmem.errors import BadInputError
 from graphmem.project.code import diffs
-from graphmem.runtime.lines import decoded_by_line
+from graphmem.runtime.texts.lines import decoded_by_line
 
 GIT: Final = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main", "-c", "core.autocrlf=false")
 OPTIONS: Final = ("core.quotepath=on", "core.quotepath=off", "diff.noprefix=true", "diff.mnemonicPrefix=true")

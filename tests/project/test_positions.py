@@ -10,7 +10,7 @@ import pytest
 from graphmem.errors import SymbolNotFoundError
 from graphmem.model import WRITTEN_KINDS, file_id
 from graphmem.project.graphmem import GraphMem
-from graphmem.runtime.places import Written, packed, unpacked
+from graphmem.runtime.texts.places import Written, packed, unpacked
 from graphmem.settings import Settings
 
 PYTHON = {

@@ -7,7 +7,7 @@ import pytest
 from graphmem.errors import SymbolNotFoundError
 from graphmem.parsing.language import languages
 from graphmem.project.graphmem import GraphMem
-from graphmem.runtime.text_only import text_only_language, text_only_note
+from graphmem.runtime.data.text_only import text_only_language, text_only_note
 from graphmem.settings import Settings
 from made_once import empty_index
 

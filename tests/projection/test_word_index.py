@@ -23,7 +23,7 @@ from graphmem.projection.words.index import WordIndex
 from graphmem.projection.words.postings import Stemmer
 from graphmem.projection.words.stem_numbers import LINE, unpacked
 from graphmem.projection.words.text import normalise, query_words
-from graphmem.runtime.checksums import Proof, proof
+from graphmem.runtime.files.checksums import Proof, proof
 
 seeds = st.integers(0, 2**32)
 QUERIES = ["load", "get_value", "HTTPServer2 run", "größe", "данные cache x", "Read the settings", "parser pkg f1", "def return"]

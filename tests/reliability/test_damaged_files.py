@@ -10,7 +10,7 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.memory.journal.journal_lines import line_of, scanned
-from graphmem.runtime.checksums import Proof, proof
+from graphmem.runtime.files.checksums import Proof, proof
 from graphmem.store.file.files import QUARANTINE
 from small_index import write_modules
 

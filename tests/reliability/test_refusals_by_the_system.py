@@ -11,7 +11,7 @@ from graphql import GraphQLError
 
 from graphmem.api.execution.failures import shape
 from graphmem.errors import ResourceError
-from graphmem.runtime.limits import refusal_of_any, unless_refused
+from graphmem.runtime.process.limits import refusal_of_any, unless_refused
 
 BY_THE_SYSTEM = (
     (OSError(errno.EMFILE, "Too many open files", "/x/a.py"), "ulimit -n"),

@@ -15,7 +15,7 @@ from graphmem.resolution.framework_tables.frameworks import Frameworks, framewor
 from graphmem.resolution.interfaces.layout import Script, read_layout
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import RULES
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.resources import data_root
 
 FIXTURES = ["handed_over", "requests", "signals", "wrappers"]
 

@@ -11,7 +11,7 @@ from contextlib import closing
 
 import pytest
 
-from graphmem.runtime.checksums import Proof, proof, seal, unseal
+from graphmem.runtime.files.checksums import Proof, proof, seal, unseal
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_file_that_somebody_has_open_is_not_sealed(sealed):
 def test_a_crash_is_no_damage(sealed):
     writer = f"""
 import os, sqlite3
-from graphmem.runtime.checksums import unseal
+from graphmem.runtime.files.checksums import unseal
 db = sqlite3.connect({str(sealed)!r}, isolation_level=None)
 db.execute("BEGIN")
 unseal(db)

@@ -7,7 +7,7 @@ import sys
 
 STUCK = """
 import atexit, threading, time
-from graphmem.runtime.ending import threads_ended
+from graphmem.runtime.process.ending import threads_ended
 
 atexit.register(lambda: print("the interpreter shut down"))
 with threads_ended(wait_s=0.2):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.runtime import free_memory as module
-from graphmem.runtime.free_memory import free_memory
+from graphmem.runtime.process import free_memory as module
+from graphmem.runtime.process.free_memory import free_memory
 
 GIB = 1 << 30
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.runtime.garbage import uncollected
+from graphmem.runtime.process.garbage import uncollected
 
 
 def fail_in_the_pause() -> None:

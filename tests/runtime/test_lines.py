@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.parsing.contracts.schemas import schema_ends
-from graphmem.runtime.lines import lines_of
+from graphmem.runtime.texts.lines import lines_of
 
 ODD = "one\f\ntwo\x0b\x1c\u2028\u2029\x85\r\n\rthree\r\r\n\n\nfour"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.runtime import resources as _resources
-from graphmem.runtime.resources import digest
+from graphmem.runtime.data import resources as _resources
+from graphmem.runtime.data.resources import digest
 
 
 @pytest.fixture

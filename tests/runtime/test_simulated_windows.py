@@ -52,7 +52,8 @@ def project(tmp_path):
 def test_the_simulation_takes_names_away_from_graphmem_alone(windows):
     done = windows(
         "-c",
-        "import graphmem, graphmem.runtime.system as s, os, fcntl; assert s.IS_WINDOWS and not s.CAN_FORK; assert os.fork and fcntl; "
+        "import graphmem, graphmem.runtime.process.system as s, os, fcntl; "
+        "assert s.IS_WINDOWS and not s.CAN_FORK; assert os.fork and fcntl; "
         "print(hasattr(s.os, 'fork'), hasattr(s.os, 'O_CLOEXEC'), s.sys.platform)",
     )
     assert done.stdout.split() == ["False", "False", "win32"], done.stderr
@@ -114,7 +115,7 @@ def test_a_client_starts_a_server_which_answers_and_ends(windows, project):
 
 
 LOCKS = """
-import sys, pathlib, graphmem.runtime.system as s
+import sys, pathlib, graphmem.runtime.process.system as s
 path = pathlib.Path(sys.argv[1])
 one, two, three = (s.os.open(path, s.os.O_RDWR | s.os.O_CREAT | s.OPEN) for _ in range(3))
 def taken(descriptor, **how):

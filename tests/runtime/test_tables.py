@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from graphmem.errors import GrammarError
-from graphmem.runtime import resources, tables
-from graphmem.runtime.tables import has_table, read_table
+from graphmem.runtime.data import resources, tables
+from graphmem.runtime.data.tables import has_table, read_table
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import pytest
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
 from graphmem.memory.texts.redact import redact
-from graphmem.runtime.checksums import sealed_json
+from graphmem.runtime.files.checksums import sealed_json
 from graphmem.settings import Settings
 
 CORPUS = Path(__file__).parents[2] / "benchmarks" / "redaction.py"

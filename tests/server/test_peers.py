@@ -6,7 +6,7 @@ import json
 import socket
 
 import graphmem
-from graphmem.runtime.pushes import PROJECT_NAME
+from graphmem.runtime.network.pushes import PROJECT_NAME
 from graphmem.server.peers import FOLDER, Peers
 from peer_process import peer
 

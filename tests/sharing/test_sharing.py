@@ -7,7 +7,7 @@ import pytest
 from commands import git
 from graphmem import GraphMem
 from graphmem.errors import SharingError
-from graphmem.runtime.server_address import shown
+from graphmem.runtime.network.server_address import shown
 from graphmem.server.keeper import TASKS
 from graphmem.settings import Settings, load_settings
 from graphmem.sharing.identity import person_of, project_key

@@ -11,7 +11,7 @@ import pytest
 
 from graphmem.errors import DatabaseDamagedError, DiskFullError, ResourceError, StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.files.checksums import read_sealed_json, sealed_json
 from graphmem.store.file import live_file
 from graphmem.store.file.files import checksum
 from graphmem.store.file.lock import read_record

@@ -6,7 +6,7 @@ import os
 import signal
 from pathlib import Path
 
-from graphmem.runtime.system import give_to, is_root
+from graphmem.runtime.process.system import give_to, is_root
 from graphmem.sharing.local_postgres import ACCOUNT, USER, LocalPostgres
 
 

@@ -26,7 +26,7 @@ from graphmem.operations.marks import Filled, Local
 from graphmem.operations.registry import registry
 from graphmem.project.hosted.branches import Branches
 from graphmem.projection.memories.index import MemoryIndex
-from graphmem.runtime.pushes import BRANCH_HEADER, address_of
+from graphmem.runtime.network.pushes import BRANCH_HEADER, address_of
 from graphmem.security import access as access_rules
 from graphmem.security.guarded import Guarded
 from graphmem.security.memory_owners import MemoryOwners

@@ -26,7 +26,7 @@ from graphmem.model import (
     stable_id,
     symbol_id,
 )
-from graphmem.runtime.compression import deflated
+from graphmem.runtime.texts.compression import deflated
 from graphmem.store.base import GraphTables
 
 PROJECT = "p"

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.analysis.semantic.source_sets import holds_resources, package_begins
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 
 if TYPE_CHECKING:
     from graphmem.projection.graph.view import GraphView

@@ -20,7 +20,7 @@ from graphmem.answers.findings import DeadSymbol
 from graphmem.model import EdgeKind
 from graphmem.projection.graph.arrays import CLASS_CODES, EXTERNAL, NODE_KINDS, SYMBOL
 from graphmem.projection.graph.edges import kind_mask
-from graphmem.runtime.conventions import all_conventions, conventions_of, runtime_names
+from graphmem.runtime.data.conventions import all_conventions, conventions_of, runtime_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

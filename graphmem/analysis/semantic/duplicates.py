@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.answers.findings import Duplicate, DuplicateGroup
-from graphmem.runtime.conventions import conventions_of
+from graphmem.runtime.data.conventions import conventions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

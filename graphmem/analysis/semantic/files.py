@@ -16,7 +16,7 @@ from graphmem.answers import PathStep
 from graphmem.model import EdgeKind
 from graphmem.projection.graph.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL
 from graphmem.projection.graph.edges import kind_mask
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

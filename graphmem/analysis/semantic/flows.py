@@ -17,7 +17,7 @@ from graphmem.analysis.semantic.files import step_of
 from graphmem.answers.findings import Flow
 from graphmem.model import stable_id
 from graphmem.projection.graph.arrays import NODE_KINDS
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

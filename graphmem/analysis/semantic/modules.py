@@ -23,7 +23,7 @@ from graphmem.analysis.semantic.naming import Known, Named, named
 from graphmem.analysis.semantic.partition import Partition
 from graphmem.answers.modules import FileLink, ModuleDependency, ModuleDetail, ModuleFile, ModuleInfo, ModuleMap
 from graphmem.projection.graph.arrays import NODE_KINDS
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

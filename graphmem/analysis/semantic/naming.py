@@ -26,7 +26,7 @@ from graphmem.analysis.semantic.beside import is_beside
 from graphmem.analysis.semantic.files import common_folder
 from graphmem.analysis.semantic.places import MOST, SOURCES, Folders, Places, below, levels
 from graphmem.model import stable_id
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

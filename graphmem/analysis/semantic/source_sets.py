@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import Final, NamedTuple
 
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 
 _RESOURCES: Final = re.compile(r"(?:^|/)src/\w+/resources/")
 

@@ -15,7 +15,7 @@ from graphql import GraphQLError, ValueNode
 from graphmem.answers import SymbolInfo, to_json
 from graphmem.api.requests.ids import SYMBOL, global_id
 from graphmem.errors import GraphMemError
-from graphmem.runtime.limits import refusal_of_any
+from graphmem.runtime.process.limits import refusal_of_any
 
 log = logging.getLogger("graphmem.api")
 

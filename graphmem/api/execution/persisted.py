@@ -30,7 +30,7 @@ from graphql import (
 
 from graphmem.api.execution.selections import derived_names, document
 from graphmem.errors import BadInputError, QueryFileError
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.resources import data_root
 
 SUFFIX = ".graphql"
 FRAGMENT = "_"

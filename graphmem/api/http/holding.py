@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem.runtime.system import soft_limit
+from graphmem.runtime.process.system import soft_limit
 
 if TYPE_CHECKING:
     from graphmem.api.requests.limits import ServerLimits

@@ -11,7 +11,7 @@ from graphmem.api.routes.pushes import pusher
 from graphmem.errors import BadInputError
 from graphmem.operations.registry import registry
 from graphmem.project.hosted.branches import BranchId
-from graphmem.runtime.pushes import BRANCH_MARK
+from graphmem.runtime.network.pushes import BRANCH_MARK
 from graphmem.security.access import Access, caller
 
 if TYPE_CHECKING:

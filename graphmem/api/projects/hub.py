@@ -31,10 +31,10 @@ from graphmem.api.routes.pushes import BRANCH, SCOPE, routes
 from graphmem.errors import GraphMemError, SchemaTooNewError
 from graphmem.project.hosted.branches import BranchId
 from graphmem.project.hosted.overlays import login_of, unknown_branch
-from graphmem.runtime.faults import unraised
 from graphmem.runtime.identity import INDEX_HEADER
-from graphmem.runtime.limits import refusal_of_any
-from graphmem.runtime.pushes import BRANCH_HEADER, KEY_HEADER, PUSH_PATH, project_and_branch
+from graphmem.runtime.network.pushes import BRANCH_HEADER, KEY_HEADER, PUSH_PATH, project_and_branch
+from graphmem.runtime.process.faults import unraised
+from graphmem.runtime.process.limits import refusal_of_any
 from graphmem.security.access import Access
 from graphmem.server.peers import RETRY_S, Patience
 

@@ -19,7 +19,7 @@ from graphmem.project.hosted.branches import Branch, BranchId
 from graphmem.project.hosted.overlays import login_of, unknown_branch
 from graphmem.project.hosted.served import Askable, expect_known, impact_across, search_each
 from graphmem.runtime.identity import index_id
-from graphmem.runtime.pushes import address_of, project_and_branch
+from graphmem.runtime.network.pushes import address_of, project_and_branch
 from graphmem.security.access import FULL, Access, caller
 from graphmem.security.guarded import guarded
 from graphmem.server.owner import refusal_if_stopped
@@ -141,7 +141,7 @@ class HubService:
         The server is ready if it can read the directory of its projects.
         """
         from graphmem.answers.upkeep import Health, MemoryCost, Part, Searches
-        from graphmem.runtime.heap import resident_bytes
+        from graphmem.runtime.process.heap import resident_bytes
 
         try:
             self.hosting.names()

@@ -18,7 +18,7 @@ from graphmem.api.requests.progress import Fan
 from graphmem.api.requests.runner import OperationRunner
 from graphmem.errors import GenerationChangedError, UnauthenticatedError
 from graphmem.operations.registry import Operations as Service
-from graphmem.runtime.pushes import no_branches
+from graphmem.runtime.network.pushes import no_branches
 from graphmem.security.access import Access
 from graphmem.security.guarded import guarded
 

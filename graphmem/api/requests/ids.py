@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from graphmem.errors import BadInputError
-from graphmem.runtime.naming import decoded, raw
+from graphmem.runtime.texts.naming import decoded, raw
 
 SYMBOL = "Symbol"
 FILE = "File"

@@ -19,7 +19,7 @@ from graphmem.api.http.security import refusal
 from graphmem.errors import ForbiddenError, GraphMemError
 from graphmem.project.hosted.overlays import login_of
 from graphmem.project.hosted.receiving import Pusher
-from graphmem.runtime.pushes import COMMITS_PATH, PUSH_PATH
+from graphmem.runtime.network.pushes import COMMITS_PATH, PUSH_PATH
 from graphmem.security.access import ACCESS, Access
 
 if TYPE_CHECKING:

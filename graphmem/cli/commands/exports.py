@@ -14,8 +14,8 @@ from graphmem.cli import options
 from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext
 from graphmem.errors import BadInputError
-from graphmem.runtime.inside import inside
-from graphmem.runtime.vault import unlock
+from graphmem.runtime.files.inside import inside
+from graphmem.runtime.files.vault import unlock
 
 if TYPE_CHECKING:
     from graphmem.client.connecting import Service

@@ -14,7 +14,7 @@ from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
-from graphmem.runtime.lines import decoded_by_line
+from graphmem.runtime.texts.lines import decoded_by_line
 
 if TYPE_CHECKING:
     from graphmem.answers import DiffImpact, ImpactReport, Risk

@@ -19,7 +19,7 @@ from graphmem.cli.context import CommandContext
 from graphmem.cli.output import plural
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.errors import OwnerUnreachableError
-from graphmem.runtime.system import wait_for_signal
+from graphmem.runtime.process.system import wait_for_signal
 from graphmem.settings import Settings
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from graphmem.cli.context import CommandContext
 from graphmem.cli.options import Setting
 from graphmem.cli.output import plural
 from graphmem.errors import BadInputError
-from graphmem.runtime.system import account
+from graphmem.runtime.process.system import account
 
 if TYPE_CHECKING:
     from graphmem.cli.personal_data import PersonalData

@@ -10,8 +10,8 @@ from graphmem.answers.search import unanswered
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common, found
 from graphmem.cli.rendering import renders
-from graphmem.runtime.lines import lines_of
-from graphmem.runtime.safe_text import inert_lines
+from graphmem.runtime.texts.lines import lines_of
+from graphmem.runtime.texts.safe_text import inert_lines
 
 
 def symbol(output: Output, detail: SymbolDetail, top: int) -> None:

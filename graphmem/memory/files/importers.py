@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from graphmem.memory.files.markdown import Item, items, lines_of, private_lines, unfolded
 from graphmem.memory.repository.fields import refuse
 from graphmem.memory.texts.types import TYPES, MemoryItem
-from graphmem.runtime.own_block import without_own_block
+from graphmem.runtime.files.own_block import without_own_block
 
 MAX_BYTES: Final = 4 << 20  # of a text file written by people
 _SHORTEST: Final = 12  # characters; shorter lines are left out

@@ -13,8 +13,8 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from graphmem.answers import MemoryInfo
-from graphmem.runtime.private_passages import private_spans
-from graphmem.runtime.safe_text import inert
+from graphmem.runtime.texts.private_passages import private_spans
+from graphmem.runtime.texts.safe_text import inert
 
 # Sections of MEMORY.md, in order, with their types; the last section takes all other types.
 SECTIONS: Final[dict[str, frozenset[str]]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from graphmem.errors import BadInputError
 from graphmem.memory.files.importers import MAX_BYTES
 from graphmem.memory.repository.fields import refuse
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.replacing import replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.memory.files.markdown import one_line, unfolded
 from graphmem.memory.texts.redact import redact
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.files.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.process.limits import unless_refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

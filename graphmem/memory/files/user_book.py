@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
-from graphmem.runtime import system
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.process import system
 
 FILE: Final = "memories.jsonl"
 USER: Final = "user"  # scope of the copies in a project

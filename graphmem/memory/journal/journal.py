@@ -22,10 +22,10 @@ from typing import Final, NamedTuple
 
 from graphmem.memory.journal.journal_files import first_entry_of, read_lines, refusal_of, remove_folder, unpacked
 from graphmem.memory.journal.journal_lines import START, Entry, Head, Line, Scan, encoded, from_entry, line_of, scanned
-from graphmem.runtime import system
+from graphmem.runtime.files.sqlite_file import private
+from graphmem.runtime.files.vault import vault_of
 from graphmem.runtime.identity import index_id
-from graphmem.runtime.sqlite_file import private
-from graphmem.runtime.vault import vault_of
+from graphmem.runtime.process import system
 
 SEGMENT_ENTRIES: Final = 1_000
 OPEN_SEGMENTS: Final = 5  # uncompressed segments, including the one being written: 4,000 to 5,000 entries

@@ -9,7 +9,7 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import DiskFullError, GraphMemError, JournalError, ResourceError
-from graphmem.runtime.limits import kind_of, refusal
+from graphmem.runtime.process.limits import kind_of, refusal
 
 if TYPE_CHECKING:
     from pathlib import Path

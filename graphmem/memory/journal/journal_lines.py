@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from graphmem.runtime.vault import opened_text
+from graphmem.runtime.files.vault import opened_text
 
 if TYPE_CHECKING:
-    from graphmem.runtime.vault import Vault
+    from graphmem.runtime.files.vault import Vault
 
 START: Final = "0" * 32  # predecessor hash of the first entry
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from graphmem.errors import AmbiguousMemoryError, MemoryNotFoundError
 from graphmem.memory.reading.describe import Describer
 from graphmem.memory.texts.text import contextual_text
-from graphmem.runtime.naming import raw
+from graphmem.runtime.texts.naming import raw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -15,7 +15,7 @@ import numpy as np
 from graphmem.errors import BadInputError
 from graphmem.memory.texts.text import clipped
 from graphmem.memory.texts.types import TYPE_ALIASES, TYPES, classify
-from graphmem.runtime.naming import in_project
+from graphmem.runtime.texts.naming import in_project
 
 if TYPE_CHECKING:
     from graphmem.embedding.base import F32

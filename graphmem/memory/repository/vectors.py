@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.embedding.fill import vector_table
 from graphmem.memory.repository.committer import Vectors
-from graphmem.runtime.faults import unraised
+from graphmem.runtime.process.faults import unraised
 
 if TYPE_CHECKING:
     from collections.abc import Callable

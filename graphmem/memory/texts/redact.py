@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.memory.texts.secret_shapes import personal_kinds, shapes
 from graphmem.memory.texts.secret_values import JUDGES, UNQUOTED, VALUES, Value, is_random
-from graphmem.runtime.private_passages import private_spans
+from graphmem.runtime.texts.private_passages import private_spans
 
 ENTROPY_BITS: Final = 4.0  # per character; above it a string of unknown shape is examined
 ENTROPY_LENGTH: Final = 20  # characters; a shorter string is not examined

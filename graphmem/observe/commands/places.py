@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from graphmem.runtime.tables import read_table
+from graphmem.runtime.data.tables import read_table
 
 
 def module_of(path: str) -> str:

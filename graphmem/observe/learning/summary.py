@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from graphmem.observe.commands.shell import program_of
 from graphmem.observe.model import ErrorSeen, SessionRecord
-from graphmem.runtime.safe_text import inert
+from graphmem.runtime.texts.safe_text import inert
 
 FOLDER: Final = "sessions"  # of the Markdown files, in the index directory
 KEPT_FILES: Final = 500  # Markdown files; older ones are removed, but the summaries stay in ledger and graph

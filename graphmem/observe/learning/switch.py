@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 
 from graphmem.answers.vocabulary import LearningChoice
 from graphmem.errors import BadInputError
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.limits import unless_refused
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.process.limits import unless_refused
 
 FILE: Final = "learning.json"
 ON: Final = "on"

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from graphmem.errors import LedgerError
-from graphmem.runtime import vault
-from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
-from graphmem.runtime.sqlite_file import private_file
+from graphmem.runtime.files import vault
+from graphmem.runtime.files.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.files.sqlite_file import private_file
 
 FORMAT: Final = 2
 _SCHEMA: Final = """

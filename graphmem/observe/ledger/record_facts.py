@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from graphmem.observe.commands.places import module_of
 from graphmem.observe.model import SessionRecord, as_json
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 
 MAIN: Final = 0.4  # share of a session's edits, or of its uses without edits, for belonging to a module
 _TESTS: Final = frozenset({"tests", "test", "spec", "specs", "testing"}) | all_conventions().test_folders

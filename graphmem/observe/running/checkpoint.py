@@ -21,9 +21,9 @@ from zlib import crc32
 
 from graphmem.observe.counts.acts import Act
 from graphmem.observe.model import SessionInfo, SessionRecord, as_json, session_info, session_record
-from graphmem.runtime.checksums import MISMATCH
-from graphmem.runtime.system import sync
-from graphmem.runtime.vault import opened_text, vault_of
+from graphmem.runtime.files.checksums import MISMATCH
+from graphmem.runtime.files.vault import opened_text, vault_of
+from graphmem.runtime.process.system import sync
 
 TRAIL: Final = ".trail"
 RECORD: Final = ".record.json"

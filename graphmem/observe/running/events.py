@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.observe.counts.guard import stripped
 from graphmem.observe.model import EVENT_KINDS, Event
-from graphmem.runtime.private_passages import all_without_private, without_private
+from graphmem.runtime.texts.private_passages import all_without_private, without_private
 
 TEXT_BYTES: Final = 4_096  # of a message or a tool's output, in UTF-8
 STRIPPED_CHARACTERS: Final = 65_536  # of a message that is searched for injected memories, which are far shorter

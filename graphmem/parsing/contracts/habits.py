@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import Literal
 
-from graphmem.runtime.conventions import all_conventions, conventions_of
+from graphmem.runtime.data.conventions import all_conventions, conventions_of
 
 Habit = Literal[
     "added_slashes",  # a route's path may lack the slash at its beginning

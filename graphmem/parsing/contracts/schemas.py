@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from graphmem.parsing.contracts import paths
-from graphmem.runtime.lines import lines_of
+from graphmem.runtime.texts.lines import lines_of
 
 SchemaEnd = tuple[str, str, str, int, int, str, str, str]
 

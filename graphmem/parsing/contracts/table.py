@@ -17,7 +17,7 @@ from re import Pattern
 from typing import Any, Final
 
 from graphmem.errors import GrammarError
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.resources import data_root
 
 FILE: Final = "grammars/contracts.toml"
 KINDS: Final = ("route", "resource", "annotated", "prefix", "mount", "client", "topic", "listener", "program", "value")

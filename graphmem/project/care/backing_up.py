@@ -15,8 +15,8 @@ from graphmem.errors import BadInputError, EncryptionError
 from graphmem.maintenance import archive as archives
 from graphmem.maintenance import backup as backups
 from graphmem.memory.files.rules import FOLDER as RULES
-from graphmem.runtime.vault import FILE as ENCRYPTION
-from graphmem.runtime.vault import read_mark
+from graphmem.runtime.files.vault import FILE as ENCRYPTION
+from graphmem.runtime.files.vault import read_mark
 from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:

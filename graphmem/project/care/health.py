@@ -18,8 +18,8 @@ from graphmem.maintenance import backup as backups
 from graphmem.maintenance.recovery import lost_code
 from graphmem.model import SKIPPED
 from graphmem.parsing.discovery import SKIP_REASONS, SKIP_REMEDIES
-from graphmem.runtime.heap import resident_bytes
-from graphmem.runtime.vault import read_mark
+from graphmem.runtime.files.vault import read_mark
+from graphmem.runtime.process.heap import resident_bytes
 from graphmem.store.file.files import size_of
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from graphmem.memory.repository.code_links import follow_index
 from graphmem.model import IndexProgress
 from graphmem.parsing.contents import most_bytes, read_regular
 from graphmem.parsing.discovery import content_hash
-from graphmem.runtime.faults import unraised
-from graphmem.runtime.limits import refusal_of_any
+from graphmem.runtime.process.faults import unraised
+from graphmem.runtime.process.limits import refusal_of_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

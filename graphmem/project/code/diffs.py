@@ -18,8 +18,8 @@ from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import language_of_path, language_spec, languages
 from graphmem.parsing.sources import source_of
 from graphmem.resolution.symbol_rows import is_case
-from graphmem.runtime.inside import inside
-from graphmem.runtime.lines import decoded_by_line
+from graphmem.runtime.files.inside import inside
+from graphmem.runtime.texts.lines import decoded_by_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

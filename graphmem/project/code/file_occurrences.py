@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers.vocabulary import EdgeKind, OccurrenceRole
     from graphmem.projection.graph.view import GraphView
-    from graphmem.runtime.places import Written
+    from graphmem.runtime.texts.places import Written
 
 WORD: Final = re.compile(r"[\w$]+")
 

@@ -16,7 +16,7 @@ from graphmem.operations.arguments import page
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.sources import source_of
 from graphmem.projection.graph.arrays import NODE_KINDS, SYMBOL
-from graphmem.runtime.naming import in_project
+from graphmem.runtime.texts.naming import in_project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

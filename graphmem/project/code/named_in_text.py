@@ -17,7 +17,7 @@ from graphmem.parsing.language import languages
 from graphmem.projection.graph.arrays import EXTERNAL
 from graphmem.projection.words.entries import DamagedWordsError
 from graphmem.projection.words.text import query_words
-from graphmem.runtime.lines import lines_of
+from graphmem.runtime.texts.lines import lines_of
 
 if TYPE_CHECKING:
     from graphmem.projection.graph.view import GraphView

@@ -16,7 +16,7 @@ from graphmem.parsing.contents import language_of
 from graphmem.parsing.language import language_spec, languages
 from graphmem.parsing.sources import source_of
 from graphmem.projection.graph.arrays import NODE_KINDS, SYMBOL
-from graphmem.runtime.naming import in_project
+from graphmem.runtime.texts.naming import in_project
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo

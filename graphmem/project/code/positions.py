@@ -16,9 +16,9 @@ from graphmem.parsing.language import languages
 from graphmem.parsing.sources import source_of
 from graphmem.project.code.file_occurrences import WORD, FoundName, NamePlace, enclosing_by_line, occurrences_in, text_at
 from graphmem.projection.graph.arrays import SYMBOL
-from graphmem.runtime.naming import in_project
-from graphmem.runtime.places import Written, unpacked
-from graphmem.runtime.text_only import text_only_language
+from graphmem.runtime.data.text_only import text_only_language
+from graphmem.runtime.texts.naming import in_project
+from graphmem.runtime.texts.places import Written, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -13,7 +13,7 @@ from graphmem.errors import SymbolNotFoundError
 from graphmem.explorer import highlight
 from graphmem.history.blame import blame
 from graphmem.projection.graph.arrays import NODE_KINDS, SYMBOL
-from graphmem.runtime.naming import in_project
+from graphmem.runtime.texts.naming import in_project
 
 if TYPE_CHECKING:
     from graphmem.answers.places import Occurrence

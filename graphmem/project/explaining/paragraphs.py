@@ -21,9 +21,9 @@ from graphmem.answers.semantic import ParagraphState
 from graphmem.errors import LanguageModelError
 from graphmem.observe.learning.extraction import grounded
 from graphmem.observe.learning.novelty import one_line
-from graphmem.runtime.checksums import MISMATCH, Proof, proof, seal, unseal
-from graphmem.runtime.faults import unraised
-from graphmem.runtime.sqlite_file import private_file
+from graphmem.runtime.files.checksums import MISMATCH, Proof, proof, seal, unseal
+from graphmem.runtime.files.sqlite_file import private_file
+from graphmem.runtime.process.faults import unraised
 
 if TYPE_CHECKING:
     from pathlib import Path

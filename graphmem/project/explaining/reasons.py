@@ -23,7 +23,7 @@ from graphmem.memory.texts.text import clipped
 from graphmem.parsing.contents import read_inside
 from graphmem.projection.words.text import STOP_WORDS, query_words
 from graphmem.runtime.git import is_no_repository
-from graphmem.runtime.lines import lines_of
+from graphmem.runtime.texts.lines import lines_of
 from graphmem.search.units.stems import stems_of
 
 MOST: Final = 6  # reasons of an answer

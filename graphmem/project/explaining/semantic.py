@@ -32,7 +32,7 @@ from graphmem.answers.modules import CyclesAnswer, DependencyFiles, ModuleBounda
 from graphmem.errors import GitError, SymbolNotFoundError
 from graphmem.history.knowledge import known_by
 from graphmem.operations.arguments import one_of, page, within
-from graphmem.runtime.naming import in_project, raw
+from graphmem.runtime.texts.naming import in_project, raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import graphmem
 from graphmem.answers import IndexState, Project
 from graphmem.errors import NotIndexedError, StoreBusyError
-from graphmem.runtime.naming import in_project
+from graphmem.runtime.texts.naming import in_project
 
 if TYPE_CHECKING:
     from graphmem.model import IndexProgress

@@ -22,7 +22,7 @@ from graphmem.indexing import git
 from graphmem.parsing.discovery import folders
 from graphmem.parsing.ignore import DiscoveryOptions, file_reason
 from graphmem.parsing.language import language_of_path
-from graphmem.runtime.faults import unraised
+from graphmem.runtime.process.faults import unraised
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify

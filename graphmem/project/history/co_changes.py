@@ -26,7 +26,7 @@ from graphmem.injection.planner import Moving
 from graphmem.injection.planning import Wanted
 from graphmem.memory.repository import fields
 from graphmem.project.history.history_source import CHURN_HALF_LIFE_S, iso
-from graphmem.runtime.naming import in_project
+from graphmem.runtime.texts.naming import in_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

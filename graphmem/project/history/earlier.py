@@ -18,7 +18,7 @@ from graphmem.model import file_id
 from graphmem.parsing.contents import most_bytes, read_regular
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.language import language_of_path, languages
-from graphmem.runtime.pushes import is_pushed
+from graphmem.runtime.network.pushes import is_pushed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,8 +16,8 @@ from graphmem.history.coaccess_pairs import pairs
 from graphmem.memory.texts.types import COMMIT
 from graphmem.project.history import surviving
 from graphmem.runtime.lazy import Lazy
-from graphmem.runtime.limits import kept_if_possible
-from graphmem.runtime.pushes import is_pushed
+from graphmem.runtime.network.pushes import is_pushed
+from graphmem.runtime.process.limits import kept_if_possible
 from graphmem.store.base import CoAccessRow
 
 if TYPE_CHECKING:

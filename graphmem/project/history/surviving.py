@@ -15,7 +15,7 @@ from graphmem.analysis.unified_diff import parse
 from graphmem.errors import BadInputError, GitError
 from graphmem.memory.texts.link import definition_at
 from graphmem.runtime import git
-from graphmem.runtime.inside import inside
+from graphmem.runtime.files.inside import inside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -17,8 +17,8 @@ from graphmem.contracts.rows import ContractRow
 from graphmem.project.hosted.branches import GONE, Branch, Branches
 from graphmem.project.hosted.pushed_rows import text_in
 from graphmem.project.hosted.pushed_texts import encoded, free_place, remove
-from graphmem.runtime.pushes import PUSHED_FILE, address_of
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.network.pushes import PUSHED_FILE, address_of
 
 if TYPE_CHECKING:
     from graphmem.store.base import GraphStore

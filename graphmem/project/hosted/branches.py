@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
-from graphmem.runtime.sqlite_file import Sidefile
+from graphmem.runtime.files.sqlite_file import Sidefile
 
 FILE: Final = "branches.sqlite"
 GONE: Final = ""  # instead of the digest of a file that a branch lacks

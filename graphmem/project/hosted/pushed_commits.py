@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError
 from graphmem.history.change_log import GIT, Change
-from graphmem.runtime.pushes import PART_BYTES, is_inside
+from graphmem.runtime.network.pushes import PART_BYTES, is_inside
 
 if TYPE_CHECKING:
     from graphmem.history.change_log import HistoryLog

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from graphmem.errors import BadInputError
-from graphmem.runtime.limits import disk_refusal
-from graphmem.runtime.pushes import MOST_KEPT, MOST_PART, MOST_PARTS, MOST_PUSH
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.network.pushes import MOST_KEPT, MOST_PART, MOST_PARTS, MOST_PUSH
+from graphmem.runtime.process.limits import disk_refusal
 from graphmem.store.wire import inflated, value_in
 
 FOLDER: Final = "pushing"

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.replacing import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping

@@ -35,8 +35,8 @@ from graphmem.project.hosted.pushed_commits import digest_of, lacking
 from graphmem.project.hosted.pushed_rows import FileRows, external_rows, rows_by_file
 from graphmem.project.team.sharing import choose_key, kept_key
 from graphmem.runtime.lazy import Lazy
-from graphmem.runtime.outbound import cut_after
-from graphmem.runtime.pushes import BRANCH_MARK, COMMITS_PATH, FORMAT, KEY_HEADER, PART_BYTES, PUSH_PATH, address_of, is_branch
+from graphmem.runtime.network.outbound import cut_after
+from graphmem.runtime.network.pushes import BRANCH_MARK, COMMITS_PATH, FORMAT, KEY_HEADER, PART_BYTES, PUSH_PATH, address_of, is_branch
 from graphmem.store.wire import packed
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from graphmem.errors import BadInputError
 from graphmem.indexing.delta import Rows
 from graphmem.model import ExternalRow
-from graphmem.runtime.pushes import is_inside
+from graphmem.runtime.network.pushes import is_inside
 from graphmem.store.wire import row_of
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ from graphmem.project.hosted.pushed_parts import PushedParts, Reading
 from graphmem.project.hosted.pushed_rows import body_of
 from graphmem.project.hosted.pushed_texts import PushedTexts
 from graphmem.project.hosted.received_rows import WRONG, checked
-from graphmem.runtime.limits import disk_refusal
-from graphmem.runtime.pushes import FORMAT, MOST_PART, PUSHED_FILE
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.network.pushes import FORMAT, MOST_PART, PUSHED_FILE
+from graphmem.runtime.process.limits import disk_refusal
 from graphmem.store.base import HANDLES_OF
 from graphmem.store.wire import unpacked
 

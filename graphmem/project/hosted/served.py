@@ -26,7 +26,7 @@ from graphmem.contracts.linking import link
 from graphmem.contracts.links import Link
 from graphmem.contracts.services import BETWEEN
 from graphmem.errors import BadInputError, GraphMemError
-from graphmem.runtime.pushes import no_branches
+from graphmem.runtime.network.pushes import no_branches
 
 if TYPE_CHECKING:
     from graphmem.answers import ImpactReport, SearchAnswer, SymbolInfo

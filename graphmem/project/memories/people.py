@@ -21,12 +21,12 @@ from graphmem.memory.files.sync import listed, sync
 from graphmem.memory.files.user_book import USER
 from graphmem.memory.repository.write import FILE
 from graphmem.memory.texts.types import LIVE_STATUSES
-from graphmem.runtime.inside import inside
-from graphmem.runtime.limits import unless_refused
-from graphmem.runtime.naming import in_project
-from graphmem.runtime.private_passages import without_private
-from graphmem.runtime.safe_text import inert_json, inert_lines
-from graphmem.runtime.vault import MARK, opened_text, read_mark
+from graphmem.runtime.files.inside import inside
+from graphmem.runtime.files.vault import MARK, opened_text, read_mark
+from graphmem.runtime.process.limits import unless_refused
+from graphmem.runtime.texts.naming import in_project
+from graphmem.runtime.texts.private_passages import without_private
+from graphmem.runtime.texts.safe_text import inert_json, inert_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

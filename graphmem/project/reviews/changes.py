@@ -24,7 +24,7 @@ from graphmem.operations.arguments import within
 from graphmem.project.history.history_source import CHURN_HALF_LIFE_S, iso
 from graphmem.project.reviews import drift as drifting
 from graphmem.runtime.git import PUSHED
-from graphmem.runtime.pushes import is_pushed
+from graphmem.runtime.network.pushes import is_pushed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

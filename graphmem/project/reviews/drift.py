@@ -23,7 +23,7 @@ from graphmem.analysis.semantic.naming import Known
 from graphmem.indexing import git
 from graphmem.project.graph.indexer_source import FACTS
 from graphmem.project.structure.derived import packages_of
-from graphmem.runtime.checksums import unseal
+from graphmem.runtime.files.checksums import unseal
 
 if TYPE_CHECKING:
     from graphmem.answers.semantic import Drift

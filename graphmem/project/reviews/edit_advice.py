@@ -26,8 +26,8 @@ from graphmem.parsing.sources import source_of
 from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.reports.test_commands import NOT_RUN
-from graphmem.runtime.conventions import conventions_of
-from graphmem.runtime.inside import inside
+from graphmem.runtime.data.conventions import conventions_of
+from graphmem.runtime.files.inside import inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.runtime.conventions import conventions_of
+from graphmem.runtime.data.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.projection.graph.view import GraphView

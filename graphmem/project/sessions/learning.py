@@ -26,7 +26,7 @@ from graphmem.observe.learning.verdicts import receipt_of
 from graphmem.observe.ledger.ledger import Ledger
 from graphmem.observe.ledger.measures import by_week, cost, share, summed
 from graphmem.observe.model import SessionRecord, session_record
-from graphmem.runtime.vault import read_mark
+from graphmem.runtime.files.vault import read_mark
 from graphmem.security.access import caller
 from graphmem.security.guarded import rule_of
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from graphmem.errors import BadInputError
 from graphmem.observe.running.checkpoint import TRAIL, UNLEARNT
 from graphmem.observe.running.observer import QUIET_AT_START, Observer
-from graphmem.runtime.faults import unraised
 from graphmem.runtime.lazy import Lazy
+from graphmem.runtime.process.faults import unraised
 
 if TYPE_CHECKING:
     from collections.abc import Callable

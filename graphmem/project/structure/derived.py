@@ -34,9 +34,9 @@ from graphmem.parsing.language import namespaced_languages, packaged_languages
 from graphmem.project.history.history_source import CHURN_HALF_LIFE_S
 from graphmem.project.structure.kept import Kept, key_of, save
 from graphmem.runtime.arrow import pc
-from graphmem.runtime.compression import inflated
-from graphmem.runtime.limits import kept_if_possible
-from graphmem.runtime.text_only import text_only_note
+from graphmem.runtime.data.text_only import text_only_note
+from graphmem.runtime.process.limits import kept_if_possible
+from graphmem.runtime.texts.compression import inflated
 from graphmem.store.base import FlowRow, ModuleRow
 from graphmem.store.tables.meta_names import MODULES_OF
 

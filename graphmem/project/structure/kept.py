@@ -21,7 +21,7 @@ import numpy as np
 
 from graphmem.answers import SymbolInfo
 from graphmem.projection.container import DamagedFileError, OtherFormatError, read_container, write_container
-from graphmem.runtime.resources import digest
+from graphmem.runtime.data.resources import digest
 
 if TYPE_CHECKING:
     from pathlib import Path

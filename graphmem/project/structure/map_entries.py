@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.answers.maps import MapEntries, MapEntry
 from graphmem.errors import BadInputError, SymbolNotFoundError
 from graphmem.memory.repository import fields
-from graphmem.runtime.inside import inside
-from graphmem.runtime.naming import raw
-from graphmem.runtime.own_folder import hide_from_git
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.inside import inside
+from graphmem.runtime.files.own_folder import hide_from_git
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.texts.naming import raw
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.modules import Modules

@@ -17,8 +17,8 @@ from graphmem.location import DATABASE, JOURNAL, SHARED
 from graphmem.project.team.sharing import choose_key, kept_key
 from graphmem.projection.loading import GRAPH_FILE
 from graphmem.projection.memories.file import FILE as MEMORIES_FILE
-from graphmem.runtime.replacing import replace_file
-from graphmem.runtime.server_address import SCHEMES, shown
+from graphmem.runtime.files.replacing import replace_file
+from graphmem.runtime.network.server_address import SCHEMES, shown
 from graphmem.settings import Settings
 from graphmem.store.postgres.connections import Connections
 from graphmem.store.postgres.store import PostgresStore, open_postgres

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.sharing import SharingStatus
 from graphmem.errors import GraphMemError, SharingError
-from graphmem.runtime.server_address import shown
-from graphmem.runtime.sqlite_file import private
+from graphmem.runtime.files.sqlite_file import private
+from graphmem.runtime.network.server_address import shown
 from graphmem.security.access import caller
 from graphmem.sharing.exchange import Exchange
 from graphmem.sharing.identity import checked_key, person_of, project_key

@@ -19,8 +19,8 @@ from graphmem.projection.graph.file_names import FileNames
 from graphmem.projection.graph.lookups import StringLookup
 from graphmem.projection.graph.nodes import GraphNodes
 from graphmem.runtime.arrow import computed
-from graphmem.runtime.conventions import all_conventions
-from graphmem.runtime.text_only import LANGUAGE, text_only_files
+from graphmem.runtime.data.conventions import all_conventions
+from graphmem.runtime.data.text_only import LANGUAGE, text_only_files
 
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "spec", "test-data"})  # by convention of most languages
 _MOST_FILES: Final = 4_000  # files whose symbols are kept as lists: about 5 MB

@@ -18,7 +18,7 @@ import numpy as np
 
 from graphmem.projection.container import read_or_none, write_container
 from graphmem.projection.memories.index import MemoryIndex
-from graphmem.runtime.vault import opened, vault_of
+from graphmem.runtime.files.vault import opened, vault_of
 
 if TYPE_CHECKING:
     from pathlib import Path

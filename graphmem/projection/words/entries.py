@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import NamedTuple
 
-from graphmem.runtime.compression import inflated
+from graphmem.runtime.texts.compression import inflated
 
 
 class DamagedWordsError(Exception):

@@ -39,9 +39,9 @@ from graphmem.projection.words.rows import (
 from graphmem.projection.words.scores import WordHit, WordScores, affordable
 from graphmem.projection.words.stem_numbers import StemNumbers, known_numbers
 from graphmem.projection.words.text import meaningful, query_words
-from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
-from graphmem.runtime.limits import is_disk_full, unless_refused
-from graphmem.runtime.sqlite_file import is_of_system, private_file
+from graphmem.runtime.files.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.files.sqlite_file import is_of_system, private_file
+from graphmem.runtime.process.limits import is_disk_full, unless_refused
 
 _GUESSES: Final = 3  # unknown words of one query for which similar ones are searched: up to 5 ms each
 

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from graphmem.errors import DeadlineError
 from graphmem.projection.words.entries import DamagedWordsError
-from graphmem.runtime.checksums import seal
+from graphmem.runtime.files.checksums import seal
 
 _READERS: Final = 2
 _END_S: Final = 2.0  # how long a close waits for queries

@@ -14,7 +14,7 @@ from typing import Any, Final
 from graphmem.projection.words.entries import Entry
 from graphmem.projection.words.stem_numbers import StemNumbers
 from graphmem.projection.words.text import normalise, normalised_lines
-from graphmem.runtime.compression import deflated
+from graphmem.runtime.texts.compression import deflated
 
 FORMAT: Final = 3  # increase it when the tables or the normaliser change: the file is then rebuilt
 _BATCH: Final = 2_000

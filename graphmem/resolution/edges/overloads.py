@@ -22,7 +22,7 @@ from graphmem.resolution.values.fitness import CONVERTED, DERIVED, EXACT, IMPOSS
 from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.values.terms import call_at
 from graphmem.resolution.values.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type, ordered
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 
 COLLECTED: Final = 1 << 20
 """Points by which a function that does not collect arguments in a list comes first, where the language says so."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.model import WRITTEN_KINDS, EdgeRow, EdgeSource, ExternalRow, HandlesRow, UnresolvedRow, external_id, stable_id
 from graphmem.resolution.rules import RULES
-from graphmem.runtime.places import Written, packed
+from graphmem.runtime.texts.places import Written, packed
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Spot
@@ -25,7 +25,7 @@ class FileResolution(NamedTuple):
     call_sites: int
     handles: Sequence[HandlesRow] = ()  # distinct, ascending
     fault: str = ""  # the unexpected error that left only edges to the file's own definitions
-    places: bytes = b""  # what the names in the file mean; see `graphmem.runtime.places`
+    places: bytes = b""  # what the names in the file mean; see `graphmem.runtime.texts.places`
 
 
 class Evidence:

@@ -13,7 +13,7 @@ from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.files.fingerprint import Fingerprints, Key
 from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.values.terms import last_name
-from graphmem.runtime.faults import fault
+from graphmem.runtime.process.faults import fault
 
 _CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
 

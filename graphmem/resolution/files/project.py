@@ -22,7 +22,7 @@ from graphmem.resolution.files.instantiations import is_class_name
 from graphmem.resolution.files.shelf import Shelf
 from graphmem.resolution.values.parts import part_names
 from graphmem.resolution.values.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.runtime.faults import CODE, fault
+from graphmem.runtime.process.faults import CODE, fault
 
 _CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
 

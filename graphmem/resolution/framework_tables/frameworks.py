@@ -40,7 +40,7 @@ from graphmem.resolution.framework_tables.framework_rows import (
 from graphmem.resolution.framework_tables.routes import VERBS
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.values.terms import last_name, string_of
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.resources import data_root
 
 EVENT: Final = "!"
 """Prefix, in the index of call sites, of event names."""

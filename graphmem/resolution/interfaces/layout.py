@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from graphmem.resolution.interfaces.msbuild import read_msbuild
-from graphmem.runtime.faults import fault
+from graphmem.runtime.process.faults import fault
 
 LAYOUT_FILES: Final = (
     "pyproject.toml",

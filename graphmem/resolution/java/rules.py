@@ -41,7 +41,7 @@ from graphmem.resolution.values.types import (
     box,
     one,
 )
-from graphmem.runtime.conventions import conventions_of
+from graphmem.runtime.data.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import

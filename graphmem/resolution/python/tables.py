@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from graphmem.runtime.tables import read_table
+from graphmem.runtime.data.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)

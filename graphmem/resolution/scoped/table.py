@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from graphmem.resolution.packages import PackageRules, resolution_table
 from graphmem.resolution.scoped.lambdas import PSEUDO
 from graphmem.resolution.values.types import EMPTY, EXT, Language, Package, Type, one
-from graphmem.runtime.conventions import conventions_of
+from graphmem.runtime.data.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition

@@ -18,7 +18,7 @@ from graphmem.resolution.values.types import (
     Base,
     Ext,
 )
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 
 if TYPE_CHECKING:
     from graphmem.resolution.interfaces.inference import Inference

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from graphmem.resolution.values.symbol import Symbol
 from graphmem.resolution.values.types import BOX, CLASS, EXT, EXTI, FUNC, INST, TUP, Atom, Instance, Type
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts

@@ -11,7 +11,7 @@ from graphmem.resolution.files.project import Project
 from graphmem.resolution.interfaces.inference import Inference
 from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
-from graphmem.runtime.faults import fault
+from graphmem.runtime.process.faults import fault
 
 MAX_IMPLEMENTED: Final = 8
 """Most methods of the project that a call on a library's type may run."""

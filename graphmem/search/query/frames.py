@@ -9,7 +9,7 @@ import re
 from typing import Final, NamedTuple
 
 from graphmem.projection.graph.view import GraphView
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 from graphmem.search.units.facts import is_class, is_function
 
 _FILES: Final = 3  # maximum files that a path may match: a frame that matches many says nothing

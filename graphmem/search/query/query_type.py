@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from graphmem.projection.words.text import query_words
-from graphmem.runtime.conventions import conventions_of
+from graphmem.runtime.data.conventions import conventions_of
 
 IDENTIFIER: Final = "identifier"  # names code
 QUESTION: Final = "question"  # asks about behaviour, or names it in a few words

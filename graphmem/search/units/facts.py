@@ -15,7 +15,7 @@ from graphmem.model import FUNCTION_KINDS, SymbolKind
 from graphmem.projection.graph.arrays import NODE_KINDS
 from graphmem.projection.graph.view import GraphView
 from graphmem.projection.words.entries import Entry
-from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.data.conventions import all_conventions
 from graphmem.search.units.stems import stems_of_texts
 
 HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})

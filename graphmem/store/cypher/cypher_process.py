@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError
-from graphmem.runtime.system import hard_limit, page_bytes, set_limit, soft_limit
+from graphmem.runtime.process.system import hard_limit, page_bytes, set_limit, soft_limit
 from graphmem.store.engine.engine import Engine
 
 MOST_BYTES: Final = 16 << 20  # of an answer, as JSON

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError, StoreBusyError
-from graphmem.runtime.limits import disk_refusal
-from graphmem.runtime.system import IS_WINDOWS
+from graphmem.runtime.process.limits import disk_refusal
+from graphmem.runtime.process.system import IS_WINDOWS
 from graphmem.store.base import AskedRows
 from graphmem.store.cypher.cypher_filter import checked
 from graphmem.store.cypher.cypher_process import MOST_BYTES

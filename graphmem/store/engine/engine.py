@@ -18,8 +18,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError, GraphMemError, ResourceError, SettingsError
-from graphmem.runtime.limits import free_address_space, out_of_memory
-from graphmem.runtime.system import after_fork
+from graphmem.runtime.process.limits import free_address_space, out_of_memory
+from graphmem.runtime.process.system import after_fork
 from graphmem.store.engine.engine_errors import translated
 from graphmem.store.engine.engine_import import import_engine
 from graphmem.store.engine.times import to_naive_utc

@@ -18,8 +18,8 @@ from graphmem.errors import (
     ResourceError,
     StoreBusyError,
 )
-from graphmem.runtime.limits import refusal
-from graphmem.runtime.system import soft_limit
+from graphmem.runtime.process.limits import refusal
+from graphmem.runtime.process.system import soft_limit
 
 # Engine messages about a file with wrong bytes. Only a separate process that reports them proves damage: see `opening`.
 _DAMAGE: Final = (

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.errors import DatabaseDamagedError, DiskFullError
-from graphmem.runtime.heap import give_back
-from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.process.heap import give_back
+from graphmem.runtime.process.limits import disk_refusal
 from graphmem.store.file import files
 from graphmem.store.file.files import NEXT, beside
 from graphmem.store.file.rebuild import Content, fill

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import LimitError
 from graphmem.model import GraphDelta
-from graphmem.runtime import system
-from graphmem.runtime.heap import give_back
-from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.process import system
+from graphmem.runtime.process.heap import give_back
+from graphmem.runtime.process.limits import disk_refusal
 from graphmem.store.engine import times
 from graphmem.store.engine.engine import Connection
 from graphmem.store.file import files

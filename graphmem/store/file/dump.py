@@ -22,9 +22,9 @@ import pyarrow as pa
 
 from graphmem.errors import DatabaseDamagedError, GraphMemError, SchemaTooNewError
 from graphmem.model import GraphDelta
-from graphmem.runtime import system
-from graphmem.runtime.heap import give_back
-from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.process import system
+from graphmem.runtime.process.heap import give_back
+from graphmem.runtime.process.limits import disk_refusal
 from graphmem.store.engine import times
 from graphmem.store.engine.engine import Engine
 from graphmem.store.engine.engine_errors import BREAKING

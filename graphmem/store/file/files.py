@@ -23,8 +23,8 @@ from graphmem.errors import (
     SchemaTooNewError,
     SettingsError,
 )
-from graphmem.runtime.sqlite_file import PRIVATE, private_file
-from graphmem.runtime.system import soft_limit, sync
+from graphmem.runtime.files.sqlite_file import PRIVATE, private_file
+from graphmem.runtime.process.system import soft_limit, sync
 from graphmem.store.engine.engine import ENGINES, EngineSpec
 
 _log = logging.getLogger(__name__)

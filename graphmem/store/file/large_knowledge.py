@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import DatabaseDamagedError, DiskFullError
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
-from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.process.limits import disk_refusal
 from graphmem.store.file import files
 from graphmem.store.file.building import OpenOptions
 from graphmem.store.file.files import NEXT, beside

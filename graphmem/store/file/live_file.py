@@ -24,9 +24,9 @@ from graphmem.errors import (
     StoreBusyError,
     StoreClosedError,
 )
-from graphmem.runtime.heap import give_back
 from graphmem.runtime.identity import index_id
-from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.process.heap import give_back
+from graphmem.runtime.process.limits import disk_refusal
 from graphmem.store.base import EngineInfo
 from graphmem.store.engine.engine import Connection, RawDatabase
 from graphmem.store.engine.engine_errors import BREAKING

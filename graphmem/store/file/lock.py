@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple, TypedDict
 
 from graphmem import __version__
 from graphmem.errors import StoreBusyError
-from graphmem.runtime import system
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.sqlite_file import PRIVATE
+from graphmem.runtime.files.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.files.sqlite_file import PRIVATE
+from graphmem.runtime.process import system
 from graphmem.store.file.files import beside
 
 RECORD_BYTES: Final = 1024  # a record overwrites the previous one in a single write

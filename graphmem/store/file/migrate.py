@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import MigrationError, QueryFileError, SchemaTooNewError
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.resources import data_root
 from graphmem.store.engine.times import now
 from graphmem.store.tables.catalog import Catalog, blank_opaque, load_catalog
 from graphmem.store.tables.tables import NodeTable, RelTable

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 from graphmem.errors import BadInputError, MigrationError, NotIndexedError
 from graphmem.model import GraphDelta
-from graphmem.runtime.limits import disk_refusal
-from graphmem.runtime.system import sync
+from graphmem.runtime.process.limits import disk_refusal
+from graphmem.runtime.process.system import sync
 from graphmem.store.engine import times
 from graphmem.store.file import files
 from graphmem.store.file.building import OpenOptions, build

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, GraphMemError, LimitError, ResourceError, StoreBusyError
-from graphmem.runtime.limits import limited_memory
+from graphmem.runtime.process.limits import limited_memory
 from graphmem.store.engine.engine import Engine
 from graphmem.store.file.migrate import table_names
 from graphmem.store.tables.catalog import load_catalog

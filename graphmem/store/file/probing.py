@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import DiskFullError, ResourceError, StoreBusyError
-from graphmem.runtime.limits import limited_memory, out_of_memory
-from graphmem.runtime.system import FAULTS, KILLED, page_bytes
+from graphmem.runtime.process.limits import limited_memory, out_of_memory
+from graphmem.runtime.process.system import FAULTS, KILLED, page_bytes
 from graphmem.store.file import files
 from graphmem.store.file.files import beside
 from graphmem.store.file.probe import BUSY, DAMAGED, FULL

@@ -16,7 +16,7 @@ import pyarrow as pa
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.model import EdgeRow, GraphDelta
 from graphmem.runtime.arrow import pc
-from graphmem.runtime.heap import give_back
+from graphmem.runtime.process.heap import give_back
 from graphmem.store.file.migrate import migrate, table_names
 from graphmem.store.reads.pieces import Pieces
 from graphmem.store.tables.arrow_rows import SLICE, TIMESTAMP, edge_table, node_slices

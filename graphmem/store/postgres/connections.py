@@ -18,8 +18,8 @@ from graphmem.errors import (
     StoreClosedError,
     StoreUnreachableError,
 )
-from graphmem.runtime.resources import data_root
-from graphmem.runtime.server_address import shown
+from graphmem.runtime.data.resources import data_root
+from graphmem.runtime.network.server_address import shown
 from graphmem.store.postgres.tables import Queries
 from graphmem.store.tables.meta_names import DATABASE, OWN
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError, GenerationChangedError, StoreBusyError
 from graphmem.model import GraphDelta, HandlesRow, stable_id
-from graphmem.runtime.vault import vault_of
+from graphmem.runtime.files.vault import vault_of
 from graphmem.store.base import HANDLES_OF, CoAccessRow, EngineInfo, FlowRow, ModuleRow
 from graphmem.store.engine import times
 from graphmem.store.file.lock import DatabaseLock

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from graphmem.runtime.arrow import pc
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.resources import data_root
 from graphmem.store.tables.arrow_rows import TIMESTAMP, checked
 from graphmem.store.tables.catalog import Catalog, NamedQuery, read_catalog
 

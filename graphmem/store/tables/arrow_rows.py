@@ -21,7 +21,7 @@ import pyarrow as pa
 from graphmem.errors import BadInputError, DatabaseDamagedError
 from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, OccurrencesRow, PackedChunkRow, SymbolRow, UnresolvedRow
 from graphmem.runtime.arrow import pc
-from graphmem.runtime.compression import deflated, inflated
+from graphmem.runtime.texts.compression import deflated, inflated
 from graphmem.store.tables.tables import NodeTable
 
 _Row = TypeVar("_Row", FileRow, SymbolRow, ExternalRow, ChunkRow, EdgeRow, UnresolvedRow, OccurrencesRow)

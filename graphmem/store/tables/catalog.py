@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.errors import QueryFileError, QueryParameterError
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.resources import data_root
 from graphmem.store.tables.tables import FILLS
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.knowledge import KnowledgeDelta, MemoryRow, SessionRow
-from graphmem.runtime.vault import opened_text
+from graphmem.runtime.files.vault import opened_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from graphmem.runtime.vault import Vault
+    from graphmem.runtime.files.vault import Vault
     from graphmem.store.base import Knowledge
 
 _TEXTS: Final[dict[type[Any], tuple[str, ...]]] = {

@@ -12,7 +12,7 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from graphmem.errors import GrammarError
-from graphmem.runtime.resources import data_root, is_updated
+from graphmem.runtime.data.resources import data_root, is_updated
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Final
 
-from graphmem.runtime.resources import data_root
-from graphmem.runtime.tables import has_table, read_table
+from graphmem.runtime.data.resources import data_root
+from graphmem.runtime.data.tables import has_table, read_table
 
 _FILE: Final = "conventions.toml"
 

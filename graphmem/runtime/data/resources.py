@@ -27,7 +27,7 @@ def data_root() -> Traversable:
     packaged = files("graphmem") / "_data"
     if (packaged / "queries").is_dir():
         return packaged
-    checkout = Path(__file__).resolve().parents[2]
+    checkout = Path(__file__).resolve().parents[3]
     if (checkout / "queries").is_dir() and (checkout / "pyproject.toml").is_file():
         return checkout
     raise FileNotFoundError(f"the data files of graphmem are in neither {packaged} nor {checkout}; reinstall graphmem")

@@ -11,9 +11,9 @@ from typing import Final
 from urllib.parse import quote
 
 from graphmem.errors import GraphMemError, ResourceError
-from graphmem.runtime.checksums import MISMATCH, Proof, proof
-from graphmem.runtime.limits import is_disk_full, refusal
-from graphmem.runtime.system import OPEN
+from graphmem.runtime.files.checksums import MISMATCH, Proof, proof
+from graphmem.runtime.process.limits import is_disk_full, refusal
+from graphmem.runtime.process.system import OPEN
 
 _META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 WAIT_S: Final = 10  # for another connection's write

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.data.resources import data_root
 
 LANGUAGE = "text"
 """The language of such files in the index."""

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 from graphmem.errors import EncryptionError
 from graphmem.location import JOURNAL
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.files.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.files.replacing import replace_file
 
 if TYPE_CHECKING:
     import sqlite3

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from graphmem.runtime.compression import deflate
+from graphmem.runtime.texts.compression import deflate
 
 FORMAT: Final = 1
 _NUMBERS: Final = "I"

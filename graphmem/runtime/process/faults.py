@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import GraphMemError
-from graphmem.runtime.limits import disk_refusal, refusal
+from graphmem.runtime.process.limits import disk_refusal, refusal
 
 CODE: Final = "internal"
 """Of the diagnostic about such a file."""

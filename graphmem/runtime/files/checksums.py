@@ -21,7 +21,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem.runtime.system import read_at, write_at
+from graphmem.runtime.process.system import read_at, write_at
 
 _AT: Final = 68  # of `application_id` in the header of SQLite's file format
 _SIZE: Final = 4

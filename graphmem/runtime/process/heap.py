@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from graphmem.runtime.system import c_library, page_bytes
+from graphmem.runtime.process.system import c_library, page_bytes
 
 _M_ARENA_MAX: Final = -8  # of malloc.h
 ARENAS: Final = 2

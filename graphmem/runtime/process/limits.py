@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from graphmem.errors import BadInputError, DiskFullError, GraphMemError, ResourceError
-from graphmem.runtime.system import OPEN, Limit, page_bytes, soft_limit
+from graphmem.runtime.process.system import OPEN, Limit, page_bytes, soft_limit
 
 _log = logging.getLogger(__name__)
 

@@ -1,0 +1,1 @@
+"""Data files of graphmem: the tables of `grammars/` and `queries/`."""

@@ -1,0 +1,1 @@
+"""Files that graphmem writes: replaced, checked, private, encrypted."""

@@ -1,0 +1,1 @@
+"""Addresses and requests of other hosts."""

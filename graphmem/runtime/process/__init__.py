@@ -1,0 +1,1 @@
+"""The process and its system: limits, memory, processors, faults."""

@@ -1,0 +1,1 @@
+"""Texts: lines, references, packed names, safe and private parts."""
