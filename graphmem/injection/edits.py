@@ -49,6 +49,7 @@ class Dependent(NamedTuple):
     code: str = ""  # the line of the use, if a signature changes
     uses: str = ""  # name of the edited code that it uses
     begins: int = 0  # first line of its definition in the index; 0: unknown
+    breaks: bool = False  # it uses an old signature that the edit breaks, or code that it removes
 
 
 class TestCase(NamedTuple):
@@ -77,7 +78,7 @@ class Consequences(NamedTuple):
     moves: tuple[tuple[str, float], ...] = ()  # files that change with it, and their share of its changes
     likely: tuple[tuple[str, float], ...] = ()  # those that change more likely than not, with their chance
     memories: tuple[str, ...] = ()  # ids, best first
-    breaks: bool = False  # a signature changes or a definition is removed
+    breaks: bool = False  # uses of an old signature fail, or a definition is removed
     named: tuple[str, ...] = ()  # test files that are named after the edited files
     are_tests_told: bool = False  # whether earlier advice named all files of `tests`
     outside: tuple[str, ...] = ()  # code of other projects that uses a contract of the targets, such as "web: shop.py:12 (GET /product/{})"
@@ -192,9 +193,9 @@ class EditBook:
     def unopened(self, session: str, window: str = "") -> list[Dependent]:
         """Return code that uses a changed signature, in files not yet opened.
 
-        Call this after an edit. The first such code of each file that the window was not shown yet is returned. If there is none, and the
-        session has opened such a file since its last edit, the result is the code in the other files, if these are at most `NAMED`.
-        Otherwise the list is empty.
+        Call this after an edit. The first such code of each file is returned, once after the edit that changed the signature, if no advice
+        named the file. Later, if the session has opened such a file since its last edit, the result is the code in the other files, if
+        these are at most `NAMED`. Otherwise the list is empty.
         """
         with self._lock:
             state = self._sessions.use(session)
@@ -202,7 +203,7 @@ class EditBook:
             went_on, state.left = bool(state.left - left.keys()), frozenset(left)
             shown = state.users.setdefault(window, set())
             fresh = [own[0] for path, own in left.items() if path not in shown]
-            shown.update(one.path for one in _listed(fresh, with_code=True))
+            shown.update(one.path for one in fresh)
             return fresh or ([own[0] for own in left.values()] if went_on and len(left) <= NAMED else [])
 
     def at_stop(self, session: str) -> str:
@@ -271,7 +272,7 @@ class EditBook:
         state.named.update(dict.fromkeys(found.named))
         if found.breaks:
             state.users.setdefault(window, set()).update(one.path for one in _listed(found.dependents, with_code=True))
-            for one in found.dependents:
+            for one in (one for one in found.dependents if one.breaks):
                 state.waiting.setdefault(one.path, []).append(one)
 
     def _left(self, state: _Session) -> dict[str, list[Dependent]]:
@@ -290,7 +291,9 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
     if found.dependents:
         files = len({one.path for one in found.dependents})
         is_removal = any(one.endswith(REMOVED) for one in found.targets)
-        how = "they use it" if is_removal or not found.breaks else "they use the old signature"
+        broken = sum(one.breaks for one in found.dependents)
+        some = f"{broken} of them, named first, {'use' if broken > 1 else 'uses'} the old signature"
+        how = "they use it" if is_removal or not broken else "they use the old signature" if broken == len(found.dependents) else some
         count = f"{_count(len(found.dependents), 'dependent')} in {_count(files, 'file')}"
         said.append(f"Edit of {names}: {count} ({how}): {_dependents(found.dependents)}.")
     if found.alike:

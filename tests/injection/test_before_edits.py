@@ -181,13 +181,45 @@ def test_after_a_changed_signature_the_dependents_that_are_left_are_named_as_the
 
 
 def test_dependents_that_the_advice_did_not_name_follow_with_the_result_of_the_edit_once():
-    book, users = edits.EditBook(), tuple(Dependent(f"pkg/module_{n}.py", n + 1, f"use_{n}") for n in range(8))
+    book, users = edits.EditBook(), tuple(Dependent(f"pkg/module_{n}.py", n + 1, f"use_{n}", breaks=True) for n in range(8))
     book.tell("s", Consequences(("pkg/a.py:f",), users, breaks=True))
     assert [one.path for one in book.unopened("s")] == [one.path for one in users[5:]]
     assert book.unopened("s") == []
     assert [one.path for one in book.unopened("s", "subagent")] == [one.path for one in users], "it has a context of its own"
-    book.tell("s", Consequences(("pkg/b.py:g",), (Dependent("pkg/c.py", 1, "h"),), breaks=True))
+    book.tell("s", Consequences(("pkg/b.py:g",), (Dependent("pkg/c.py", 1, "h", breaks=True),), breaks=True))
     assert book.unopened("s") == [], "of another edit, the agent knows all"
+
+
+def test_many_users_of_a_changed_signature_are_not_dealt_out_over_later_edits():
+    book, users = edits.EditBook(), tuple(Dependent(f"pkg/module_{n}.py", n + 1, f"use_{n}", breaks=True) for n in range(40))
+    book.tell("s", Consequences(("pkg/a.py:f",), users, breaks=True))
+    assert len(book.unopened("s")) == 35
+    assert book.unopened("s") == [], "the agent knows that there are more"
+
+
+def test_users_of_other_code_in_the_same_edit_are_not_said_to_use_its_old_signature():
+    broken, other = Dependent("a.py", 1, "use", breaks=True), Dependent("b.py", 2, "other")
+    book, found = edits.EditBook(), Consequences(("m.py:f", "m.py:g"), (broken, other), breaks=True)
+    assert "(1 of them, named first, uses the old signature)" in notes(found, lambda tests: "")[0].text
+    book.tell("s", found)
+    assert "b.py" not in book.at_stop("s")
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (PRICE, SIGNATURE, "def rounded(value, digits=2):\n"),
+        (PRICE, SIGNATURE, "def rounded(value: float) -> float:\n"),
+        ("sum.go", "func Sum(a int) int {\n\treturn a\n", "func Sum(first int) int {\n\treturn first\n"),
+    ],
+    ids=["a parameter with a default", "annotations", "another name where callers write none"],
+)
+def test_a_new_signature_that_takes_the_old_calls_breaks_nothing(hook, named, root, path, old, new):
+    session, given = named(), edit(root, path, old, new)
+    said = hook(session, "PreToolUse", "Edit", tool_input=given)
+    assert "(they use it)" in said
+    assert "signature" not in hook(session, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
+    assert "signature" not in hook(session, "Stop", last_assistant_message="Done.")
 
 
 def test_a_reminder_that_gemini_passes_on_as_a_prompt_is_not_taken_for_the_persons_words(hook, named, root, service):
@@ -448,13 +480,13 @@ def test_a_file_is_named_once_at_the_stop():
 def test_at_the_stop_few_files_are_named_and_the_likeliest_of_each_kind():
     book = edits.EditBook()
     book.touch("s", ["a.py"], edited=True)
-    users = tuple(edits.Dependent(f"user_{n}.py", 3, "use", "") for n in range(2))
+    users = tuple(edits.Dependent(f"user_{n}.py", 3, "use", breaks=True) for n in range(2))
     moves = (("seldom.py", 0.3), ("often.py", 0.9), ("half.py", 0.5))
     tests = tuple(edits.TestCase(f"tests/test_{n}.py", "", 0, is_method=False) for n in range(4))
     book.tell("s", Consequences(("a.py",), dependents=users, tests=tests, likely=moves, breaks=True, named=("tests/test_a.py",)))
     said = book.at_stop("s")
     assert re.findall(r"[\w/]+\.py", said.partition("Tests to run")[0]) == ["user_0.py", "user_1.py", "often.py", "half.py", "seldom.py"]
-    crowd = tuple(edits.Dependent(f"user_{n}.py", 3, "use", "") for n in range(20))
+    crowd = tuple(edits.Dependent(f"user_{n}.py", 3, "use", breaks=True) for n in range(20))
     book.touch("t", ["a.py"], edited=True)
     book.tell("t", Consequences(("a.py",), dependents=crowd, likely=moves, breaks=True))
     said = book.at_stop("t")

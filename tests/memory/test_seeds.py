@@ -96,6 +96,16 @@ def test_each_kind_of_file_says_what_a_newcomer_needs() -> None:
         ("Makefile", "CC := gcc\n.PHONY: test\ntest: build\n\tpytest\nbuild:\n\techo\n", "targets: test, build"),
         ("CMakeLists.txt", "project(tool CXX)\noption(WITH_TLS)\n", "CMake project tool (CMakeLists.txt). options: WITH_TLS"),
         ("README.rst", "Shop\n====\n\n:Version: 1\n\nShop keeps every order in an append-only ledger file.\n", "Shop keeps every order"),
+        (
+            "README.rst",
+            "Shop\n====\n\n..\n    Left out for now, these badges seem broken.\n\n`Shop`_ keeps every order in an append-only ledger.\n",
+            "Shop keeps every order",
+        ),
+        (
+            "README.md",
+            "# Shop\n\n👉 Deploy it in the cloud and get $200 in free credits!\n\nShop keeps every order in one append-only ledger.\n",
+            "Shop keeps",
+        ),
         (".gitlab-ci.yml", "test:\n  script:\n    - pip install tox\n    - tox -e py\n", "runs `tox -e py`"),
     ],
 )

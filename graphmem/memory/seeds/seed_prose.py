@@ -22,6 +22,8 @@ SHORTEST: Final = 24
 _IMAGE_OR_CODE: Final = lazy_pattern(r"(`+[^`\n]+`+)|\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?(?:\](?:\([^)]*\)|\[[^\]]*\]))?|<[^>]+>")
 _LINK: Final = lazy_pattern(r"\[([^\]]+)\]\([^)]*\)|\[([^\]]+)\]\[[^\]]*\]")
 _RST_LINK: Final = lazy_pattern(r"`([^`<]+?)\s*<[^>]+>`_+")  # may span lines
+_RST_REFERENCE: Final = lazy_pattern(r"(?<!`)`([^`<>]+)`__?(?!\w)")
+_RST_BLOCK: Final = lazy_pattern(r"\.\.(?:\s|$)")  # a directive or a comment
 _RST_LITERAL: Final = lazy_pattern(r"(?<!`)``(?!`)")
 _RST_ROLE: Final = lazy_pattern(r":[a-z]+(?::[a-z]+)?:(?=`[^`])")  # before a name
 _TELLING: Final = lazy_pattern(
@@ -30,6 +32,7 @@ _TELLING: Final = lazy_pattern(
 )
 # The start of a paragraph that tells nothing by itself: a greeting, or words that continue another paragraph.
 _GREETING: Final = lazy_pattern(r"(?:please|thank|thanks|welcome|hi\b|hello|note|see |and |but |or |then |so |:)", re.IGNORECASE)
+_OFFER: Final = lazy_pattern(r"[^\w\s`*_\"'(\[]")  # an emoji or another sign begins an advertisement, not a description
 _SOCIAL: Final = lazy_pattern(
     r"\b(?:issues?|bugs?|report\w*|conduct|questions?|community|sponsor\w*|licen[cs]e|financial|donat\w*|backers?|collective)\b",
     re.IGNORECASE,
@@ -71,6 +74,7 @@ def readme(path: str, text: str) -> Iterator[Seed]:
             one
             for one in said
             if len(one.text) >= 40
+            and not _OFFER.match(one.text)
             and one.text.count(" ") >= 5
             and not _GREETING.match(one.text)
             and not _LINKS.search(one.text)
@@ -121,11 +125,13 @@ def _leads(text: str) -> bool:
 
 def _from_rst(text: str) -> str:
     """Convert reStructuredText to Markdown; keep only headings and paragraphs."""
-    lines = _RST_LINK.sub(r"\1", text).splitlines()
+    lines = _RST_REFERENCE.sub(r"\1", _RST_LINK.sub(r"\1", text)).splitlines()
     out: list[str] = []
+    is_block = False  # indented lines belong to the directive or comment above them
     for number, line in enumerate(lines):
         after = lines[number + 1] if number + 1 < len(lines) else ""
-        if _UNDERLINE.fullmatch(line) or line.lstrip().startswith((".. ", "|", ":")) or line.endswith("::"):
+        is_block = _RST_BLOCK.match(line) is not None or (is_block and line[:1] in ("", " ", "\t"))
+        if is_block or _UNDERLINE.fullmatch(line) or line.lstrip().startswith((".. ", "|", ":")) or line.endswith("::"):
             out.append("")
         elif line.strip() and _UNDERLINE.fullmatch(after) and len(after.strip()) >= len(line.strip()):
             out += ["", f"# {line.strip()}", ""]

@@ -109,7 +109,7 @@ class EditAdvice:
         view = self.projections.graph_if_ready()
         if view is None:
             return None
-        nodes: dict[int, bool] = {}  # edited symbols -> whether their signature changes
+        nodes: dict[int, bool] = {}  # edited symbols -> whether uses of their old signature fail
         files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))
         from graphmem.parsing.versions import Versions  # other questions need no parser
         from graphmem.project.reviews.edited_code import edited_code
@@ -138,22 +138,22 @@ class EditAdvice:
         report = impact(view, chosen, _QUESTION, _ANY_STATE, self.evidence.runs(view, self.graph.project))
         report = replace(report, also_moves=moving)
         report = replace(report, known=self.known.of_impact(view, report, chosen))
-        breaks = any(nodes[node] for node in chosen)
-        dependents = _dependents(report, set(files))
+        broken = [node for node in chosen if nodes[node]]
+        dependents = _dependents(view, report, set(files), broken)
         if removed:  # their imports break, whatever they use of it
             dependents = tuple(one for one in dependents if not one.name) or dependents
         moves += () if named or report.tests else self._test_by_history(view, files, moves)
         return Consequences(
             targets=tuple(f"{one.path}{REMOVED}" if one.path in removed and not one.qualname else one.ref for one in report.targets),
-            dependents=self._with_code(dependents) if breaks else dependents,
+            dependents=self._with_code(dependents) if broken else dependents,
             tests=self._run_by_a_runner(_tests(view, sorted(report.tests, key=lambda hit: hit.symbol.path not in named))),
             moves=moves,
             likely=likely,
             memories=tuple(one.id for one in report.known.memories),
-            breaks=breaks,
+            breaks=bool(broken),
             outside=tuple(self._outside(report)),
             named=named,
-            alike=_alike(view, [node for node in chosen if nodes[node]]),
+            alike=_alike(view, broken),
         )
 
     def _of_documentation(self, view: GraphView, files: Sequence[str], nodes: Sequence[int]) -> Consequences | None:
@@ -323,14 +323,17 @@ def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
     return tuple(f"{view.path(node)}:{view.start_line[node]} {view.qualname(node)}" for node in own)
 
 
-def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]:
+def _dependents(view: GraphView, report: ImpactReport, edited: set[str], broken: Sequence[int]) -> tuple[Dependent, ...]:
     """Return the code that directly uses edited code.
 
-    `edited` has the paths of the edited files. Code in files that were not edited comes first. Left out are members of an edited class, and
-    classes whose base class in a library calls the edited method.
+    Code that uses one of the nodes in `broken` comes first, then code in files other than `edited`. Left out are members of an edited
+    class, and classes whose base class in a library calls the edited method.
     """
     inside = tuple(f"{one.ref}." for one in report.targets if one.qualname)
-    ordered = sorted(report.hits, key=lambda hit: hit.symbol.path in edited)
+    lost = {view.ids[node] for node in broken}
+    users = {view.ids[int(view.src[edge])] for node in broken for edge in view.in_edges(node)}
+    failing = {hit.symbol.id for hit in report.hits if hit.symbol.id in users or (hit.path and hit.path[-1].dst.id in lost)}
+    ordered = sorted(report.hits, key=lambda hit: (hit.symbol.id not in failing, hit.symbol.path in edited))
     return tuple(
         Dependent(
             hit.symbol.path,
@@ -338,6 +341,7 @@ def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]
             "" if hit.symbol.qualname == "<module>" else hit.symbol.qualname,
             uses=hit.path[-1].dst.name if hit.path else "",
             begins=0 if hit.symbol.qualname == "<module>" else hit.symbol.start_line,
+            breaks=hit.symbol.id in failing,
         )
         for hit in ordered
         if hit.symbol.path and not hit.symbol.ref.startswith(inside) and not (hit.path and hit.path[-1].rule == DERIVED)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.parsing.contents import language_of
 from graphmem.parsing.sources import source_of
 from graphmem.project.reviews.rewrites import replacements
+from graphmem.project.reviews.signatures import accepts_old_uses
 from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 NEAR: Final = 2_000  # characters before and after a change, in which the signature of the edited definition is searched
 _BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
+_FUNCTIONS: Final = frozenset(NODE_KINDS[code] for code in FUNCTION_CODES)
 _KINDS: Final = frozenset(NODE_KINDS[code] for code in _BODIES)
 _FIELDS: Final = frozenset({"dataclass"})  # modifiers of classes whose constructor takes their fields
 _SPACE: Final = re.compile(r"\s+")
@@ -33,7 +35,7 @@ _SPACE: Final = re.compile(r"\s+")
 class EditedCode(NamedTuple):
     """The definitions that an edit touches, as graph nodes."""
 
-    nodes: dict[int, bool]  # node -> whether its signature changes
+    nodes: dict[int, bool]  # node -> whether uses of its old signature fail
     is_silent: bool  # only comments, docstrings or blank lines change
 
 
@@ -58,7 +60,9 @@ def edited_code(view: GraphView, edit: Edit, content: str, versions: Versions) -
         is_silent = is_silent and new is not None and old.tokens(start, end) == new.tokens(start + moved, start + moved + len(text))
         for one in _touched(old, new, part, before, (start, end, start + moved, text)):
             if (node := known.node(one)) is not None:
-                nodes[node] = nodes.get(node, False) or _changes_signature(one.signature, part, before)
+                is_changed = _changes_signature(one.signature, part, before)
+                is_broken = is_changed and not (new and _is_compatible(one, (old, start), (new, start + moved)))
+                nodes[node] = nodes.get(node, False) or is_broken
         moved += len(text) - (end - start)
     return EditedCode(nodes, is_silent)
 
@@ -138,6 +142,25 @@ def _innermost(found: Sequence[Definition], first: int, last: int) -> list[Defin
     """Return the innermost functions and classes on some lines."""
     there = [one for one in found if one.kind in _KINDS and one.start_line <= last and one.end_line >= first]
     return [one for one in there if not any(other.qualname.startswith(f"{one.qualname}.") for other in there)]
+
+
+def _is_compatible(one: Definition, before: tuple[Text, int], after: tuple[Text, int]) -> bool:
+    """Whether uses of a definition still work after a change of its signature.
+
+    `before` and `after` are the version and a place of the change in it. The result is False for a class, or if the definition is gone.
+    """
+    old, new = _whole(one, *before), _whole(one, *after)
+    is_function = old is not None and old.kind in _FUNCTIONS
+    return is_function and old is not None and new is not None and accepts_old_uses(old, new, after[0].grammar.spec.name)
+
+
+def _whole(one: Definition, text: Text, at: int) -> Definition | None:
+    """Return the definition of the same name at a place, with all parameters."""
+    near = next((its for its in text.definitions(at, at + 1) if its.qualname == one.qualname), None)
+    if near is None:
+        return None
+    found = text.definitions(near.start_byte, min(near.end_byte, near.start_byte + NEAR))
+    return next((its for its in found if its.qualname == one.qualname), None)
 
 
 def _changes_signature(signature: str, part: Edit, text: str) -> bool:

@@ -29,6 +29,9 @@ class Conventions:
     like: str = ""  # language whose `runtime_names` and `contract_habits` also apply
 
     overloads: bool = False  # functions of one name differ by their parameters
+    named_arguments: bool = False  # callers may write the names of parameters
+    named_results: bool = False  # results may have names, which callers do not see
+    free_annotations: bool = False  # nothing checks the annotations of parameters before the program runs
     hash_comments: bool = False  # `#` begins a comment, and not `//`
     encoding_declaration: str = ""  # regular expression of the start of a file; group 1 is the name of its encoding
     runtime_names: tuple[str, ...] = ()  # regular expressions of names that a runtime or framework calls
