@@ -239,18 +239,24 @@ class IndexSummary:
     files: Annotated[int, Doc("number of files in the index after the run")]
     changed: int
     removed: int
-    skipped: Annotated[dict[str, int], Doc("Number of skipped files by reason"), Size(10)]
-    languages: Annotated[dict[str, int], Doc("Number of files by language"), Size(10)]
+    skipped: Annotated[
+        dict[str, int], Doc("number of files that the index run skipped, by reason, such as binary, vendored or too_large"), Size(10)
+    ]
+    languages: Annotated[dict[str, int], Doc("number of files of each language in the index"), Size(10)]
     symbols: int
     chunks: int
-    edges_by_kind: Annotated[dict[str, int], Doc("Number of edges by kind"), Size(10)]
-    edges_by_rule: Annotated[dict[str, int], Doc("Number of edges by the resolution rule that found the target of the edge"), Size(20)]
+    edges_by_kind: Annotated[dict[str, int], Doc("number of edges of each kind, such as CALLS or IMPORTS, in the code graph"), Size(10)]
+    edges_by_rule: Annotated[
+        dict[str, int], Doc("number of edges whose target each resolution rule found, by the name of the rule"), Size(20)
+    ]
     call_sites: int
     unresolved: Annotated[int, Doc("number of call sites whose target is unknown")]
     unresolved_elsewhere: Annotated[
         int, Doc("number of unresolved calls of names that the project does not define, such as functions of a library")
     ]
-    unresolved_by_reason: Annotated[dict[str, int], Doc("Number of unresolved call sites by reason"), Size(10)]
+    unresolved_by_reason: Annotated[
+        dict[str, int], Doc("number of calls without a known target, by reason, such as unknown_name or no_receiver_type"), Size(10)
+    ]
     diagnostics: Annotated[list[DiagnosticInfo], Doc("The first diagnostics of the run; `diagnosticCount` is the total number"), Size(200)]
     diagnostic_count: int
     seconds: Annotated[dict[str, float], Doc("Wall time of each stage in seconds, in the order of the stages"), Size(10)]

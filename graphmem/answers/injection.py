@@ -17,7 +17,13 @@ class InjectedItem:
     short_id: Annotated[str, Doc("short id of the memory; empty for an entry that is not a memory")]
     kind: Annotated[str, Doc("kind of the entry: memory, code, rule, summary, note or file")]
     type: Annotated[str, Doc("type of the memory, such as gotcha; empty for an entry that is not a memory")]
-    section: Annotated[str, Doc("section of the context text that contains the entry: always, editor, retrieval or summaries")]
+    section: Annotated[
+        str,
+        Doc(
+            "section of the context that contains the entry: always (rules and notes), editor (about open and edited files), retrieval "
+            "(found memories and code) or summaries (of the last sessions)"
+        ),
+    ]
     title: str
     score: float
     confidence: float
@@ -46,8 +52,17 @@ class Injection:
     items: Annotated[list[InjectedItem], Doc("the memories, code excerpts and other entries of the context, in order"), Size(20)]
     left_out: Annotated[dict[str, int], Doc("number of entries left out of the context, by reason")]
     late: Annotated[bool, Doc("true when the context was not ready before the deadline")]
-    group: Annotated[str, Doc("group of the session in the experiment on memories: control, passive or full")]
-    level: Annotated[str, Doc("trust level of the project: cautious, standard, confident or autonomous")]
+    group: Annotated[
+        str,
+        Doc(
+            "group of the session in the experiment on memories: control (no memories are shown), passive (only at the start of a session) "
+            "or full (at any time)"
+        ),
+    ]
+    level: Annotated[
+        str,
+        Doc("how certain a memory must be to be shown, from most to least certain: cautious, standard, confident or autonomous"),
+    ]
     why: Annotated[str, Doc("why context is added between two steps of the agent; empty at other moments")]
     notes: Annotated[list[str], Doc("remarks on the context, such as missing data"), Size(5)]
     seconds: float

@@ -79,7 +79,13 @@ class MemoryInfo:
     trust: Annotated[float, Doc("ranking weight of the kind of source that the memory came from")]
     scope: str
     visibility: str
-    status: Annotated[str, Doc("status of the memory: candidate, confirmed, pinned, superseded or deprecated")]
+    status: Annotated[
+        str,
+        Doc(
+            "status of the memory: candidate (not confirmed yet), confirmed, pinned (never decays), superseded (replaced by another one) "
+            "or deprecated (hidden from search)"
+        ),
+    ]
     needs_review: bool
     user_verified: bool
     disputed: bool

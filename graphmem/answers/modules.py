@@ -37,8 +37,10 @@ class ModuleInfo:
         ),
     ]
     cohesion: Annotated[float, Doc("share of the dependencies of the module's files that stay inside the module, 0 to 1")]
-    languages: Annotated[dict[str, int], Doc("Number of files by language, most first"), Size(5)]
-    entry_points: Annotated[dict[str, int], Doc("Number of entry points by kind"), Size(6)]
+    languages: Annotated[dict[str, int], Doc("number of files of each language in the module, most first"), Size(5)]
+    entry_points: Annotated[
+        dict[str, int], Doc("number of entry points of each kind in the module, such as main, command or route"), Size(6)
+    ]
     central: Annotated[list[SymbolInfo], Doc("symbols of the module with the most dependents, at most 5"), Size(5)]
     x: Annotated[float, Doc("horizontal centre of the module on the map, 0 (left) to 1 (right)")]
     y: Annotated[float, Doc("centre of the module on the map, 0 (top) to 1 (bottom); high layers are on top")]
@@ -55,7 +57,7 @@ class ModuleDependency:
     src_name: Annotated[str, Doc("name of the module that uses the other module")]
     dst_name: Annotated[str, Doc("name of the module that is used")]
     weight: Annotated[int, Doc("number of edges that make up the dependency")]
-    kinds: Annotated[dict[str, int], Doc("Number of edges by kind, most first"), Size(4)]
+    kinds: Annotated[dict[str, int], Doc("number of these edges of each kind, such as CALLS or IMPORTS, most first"), Size(4)]
     upward: Annotated[bool, Doc("true when the dependency leads from a lower to a higher layer and so closes a cycle")]
     sites: Annotated[
         list[PathStep], Doc("some edges of the dependency as examples; up to 20 if it leads from a lower to a higher layer"), Size(4)
@@ -102,7 +104,7 @@ class FileLink:
     src: Annotated[str, Doc("path of the file that uses the other file")]
     dst: str
     weight: int
-    kinds: Annotated[dict[str, int], Doc("Number of edges by kind, most first"), Size(4)]
+    kinds: Annotated[dict[str, int], Doc("number of edges of each kind between the files, such as CALLS or IMPORTS, most first"), Size(4)]
 
 
 @answer

@@ -29,7 +29,11 @@ class PathScore:
     """The rank and score of a hit in one search method, such as by words."""
 
     path: Annotated[
-        str, Doc("search method that found the result: words, names, dense (similar vectors), graph (neighbours of other results) or exact")
+        str,
+        Doc(
+            "search method that found the result, such as words, dense (similar vectors), exact (a name in the query) or graph "
+            "(an edge to a symbol named in the query)"
+        ),
     ]
     rank: Annotated[int, Doc("rank of the result in the list of this search method, from 1")]
     raw: Annotated[float, Doc("score that this search method gave the result, such as BM25 or cosine similarity")]

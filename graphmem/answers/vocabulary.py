@@ -21,10 +21,16 @@ EdgeKind: TypeAlias = Annotated[
     Vocabulary("EdgeKind", "Kinds of edges of the code graph. An edge points from the dependent to its dependency."),
 ]
 EdgeSource: TypeAlias = Annotated[
-    Literal["ast", "scip", "runtime", "git", "llm", "agent"], Vocabulary("EdgeSource", "The source of the evidence for an edge.")
+    Literal["ast", "scip", "runtime", "git", "llm", "agent"],
+    Vocabulary(
+        "EdgeSource", "The origin of an edge, such as source text (`ast`), an imported SCIP index or a recorded test run (`runtime`)."
+    ),
 ]
 Relation: TypeAlias = Literal["callers", "callees", "references", "bases", "subclasses", "overrides", "overridden_by", "members", "tests"]
-Direction: TypeAlias = Annotated[Literal["dependents", "dependencies"], Vocabulary("Direction", "The direction of an impact.")]
+Direction: TypeAlias = Annotated[
+    Literal["dependents", "dependencies"],
+    Vocabulary("Direction", "Whether an answer lists code that depends on the target, or code that the target depends on."),
+]
 OccurrenceRole: TypeAlias = Annotated[
     Literal["definition", "use", "import"],
     Vocabulary("OccurrenceRole", "Whether a name defines, uses or imports its symbol at a place."),
@@ -64,7 +70,7 @@ ReasonKind: TypeAlias = Annotated[
 ]
 SearchFacet: TypeAlias = Annotated[
     Literal["code", "tests", "docs", "configuration", "modules", "flows", "memories"],
-    Vocabulary("SearchFacet", "Parts of a project that search results belong to."),
+    Vocabulary("SearchFacet", "Kinds of content by which search results are counted."),
 ]
 CycleLevel: TypeAlias = Annotated[
     Literal["files", "modules"], Vocabulary("CycleLevel", "Whether cycles are searched between files or between modules.")
@@ -74,19 +80,22 @@ HotspotLevel: TypeAlias = Annotated[
 ]
 EntryKind: TypeAlias = Annotated[
     Literal["main", "command", "route", "event", "task", "export", "test", "fixture"],
-    Vocabulary("EntryKind", "Kinds of entry points."),
+    Vocabulary("EntryKind", "Kinds of entry points: code that users, frameworks, test runners or other projects start."),
 ]
 FileRole: TypeAlias = Annotated[
     Literal["code", "test", "migration", "generated", "no_code"],
     Vocabulary("FileRole", "What a file is: code, a test, a migration, generated code, or without code."),
 ]
-ViewKind: TypeAlias = Annotated[Literal["modules", "impact"], Vocabulary("ViewKind", "What an exported drawing shows.")]
+ViewKind: TypeAlias = Annotated[
+    Literal["modules", "impact"],
+    Vocabulary("ViewKind", "What an exported drawing shows: the map of modules, or what depends on given code."),
+]
 ViewFormat: TypeAlias = Annotated[
     Literal["svg", "mermaid", "dot", "graphml", "json"], Vocabulary("ViewFormat", "The file format of an exported drawing.")
 ]
 MemorySort: TypeAlias = Annotated[
     Literal["newest", "oldest", "updated", "importance", "confidence", "strength", "used", "worth"],
-    Vocabulary("MemorySort", "Order of a list of memories."),
+    Vocabulary("MemorySort", "Order of a list of memories; `worth` puts pinned memories first, then warnings and decisions."),
 ]
 MemoryUse: TypeAlias = Annotated[
     Literal["injected", "used", "confirmed"], Vocabulary("MemoryUse", "How a memory was used: shown to an agent, used by it, or confirmed.")
@@ -110,7 +119,8 @@ LearningChoice: TypeAlias = Annotated[
     Vocabulary("LearningChoice", "Whether graphmem observes agents' sessions and learns from them."),
 ]
 PhaseChoice: TypeAlias = Annotated[
-    Literal["proposed", "built-in"], Vocabulary("PhaseChoice", "Which phase weights the ranking uses: the proposed or the built-in ones.")
+    Literal["proposed", "built-in"],
+    Vocabulary("PhaseChoice", "Which weights of memory types, by phase of work, rank memories: the proposed or the built-in ones."),
 ]
 WeightChoice: TypeAlias = Annotated[
     Literal["proposed", "built-in"], Vocabulary("WeightChoice", "Which weights search uses: the proposed or the built-in ones.")

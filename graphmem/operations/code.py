@@ -49,7 +49,7 @@ class CodeOperations:
 
     @operation("query", needs="", shows=Sight.PLAIN)
     def state(self) -> IndexState:
-        """Whether the index matches the current files."""
+        """State of the index: whether it matches the current files, and its size."""
 
     @operation(needs="read", shows=Sight.SEEN, client="own")
     def symbol(self, ref: Annotated[str, Ref()], source: bool = False) -> SymbolDetail:
@@ -152,7 +152,7 @@ class CodeOperations:
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def resolve(self, ref: str) -> SymbolInfo:
-        """The symbol that a reference means.
+        """Find the symbol that a reference names, such as `Cart.total`.
 
         Of several definitions with the same path and name, it is the first by line; overload signatures come last.
         """

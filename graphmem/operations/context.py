@@ -100,7 +100,7 @@ class ContextOperations:
         format: InjectionFormat = "xml",  # noqa: A002
         remaining: int | None = None,
     ) -> Injection:
-        """Context that one phase of work passes to the next phase."""
+        """Get the memories that one phase of work should pass to the next phase."""
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def prefetch(self, module: str) -> Prefetch:

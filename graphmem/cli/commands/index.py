@@ -34,7 +34,7 @@ Runtime = Annotated[
     typer.Option(
         "--runtime",
         metavar="FILE",
-        help="Import a trace that `pytest --graphmem` recorded elsewhere (repeatable).",
+        help="Import FILE, in which `pytest --graphmem-trace FILE` recorded which tests run which functions (repeatable).",
         rich_help_panel=EVIDENCE_PANEL,
     ),
 ]

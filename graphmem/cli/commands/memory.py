@@ -178,7 +178,12 @@ def list_(
         str | None,
         typer.Option("--as-of", metavar="TIME", help="Only memories that were valid at this time (ISO 8601, such as 2026-05-04T12:00Z)."),
     ] = None,
-    sort: Annotated[str, typer.Option("--sort", **options.one_of(MemorySort), help="Order in which the memories are listed.")] = "newest",
+    sort: Annotated[
+        str,
+        typer.Option(
+            "--sort", **options.one_of(MemorySort), help="Order of the list; worth: pinned memories first, then warnings and decisions."
+        ),
+    ] = "newest",
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> None:
@@ -267,7 +272,9 @@ def edit(
     id: Id,  # noqa: A002
     text: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="New text of the memory; - reads standard input.")] = None,
     *,
-    kind: Annotated[str | None, typer.Option("--type", "-t", metavar="TYPE", help="New type of the memory.")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--type", "-t", metavar="TYPE", help="New type of the memory, such as gotcha or decision.")
+    ] = None,
     title: Annotated[str | None, typer.Option("--title", help="New title of the memory.")] = None,
     tags: Annotated[
         list[str] | None,

@@ -34,7 +34,7 @@ Projects = Annotated[
 ]
 Login = Annotated[str, typer.Argument(help="Login of the person: letters, digits, dots, hyphens, underscores, @ and +.")]
 _NAMED: Final = 8  # projects in a note
-Team = Annotated[str, typer.Option("--team", help="Name of a team.")]
+Team = Annotated[str, typer.Option("--team", help="Team that gets the role, instead of a person.")]
 
 
 @command(without=WITHOUT)
@@ -83,7 +83,7 @@ def role(
         ),
     ],
     *,
-    login: Annotated[str, typer.Option("--login", help="Login of a person.")] = "",
+    login: Annotated[str, typer.Option("--login", help="Login of the person who gets the role.")] = "",
     team: Team = "",
     projects: Projects = None,
 ) -> None:

@@ -191,7 +191,7 @@ def commits(output: Output, found: CommitPage) -> None:
     CyclesAnswer,
     bare=lambda found: [" ".join(one.members) for one in found.cycles],
     refused=lambda found: bool(found.total),
-    fail="Exit with 1 when a cycle exists.",
+    fail="Exit with code 1 when there is a dependency cycle.",
 )
 def cycles(output: Output, found: CyclesAnswer) -> None:
     """Print each dependency cycle with an example, and the best edges to cut."""
@@ -307,7 +307,7 @@ def central(output: Output, found: CentralPage) -> None:
     DeadCodePage,
     bare=lambda found: [one.symbol.ref for one in found.symbols],
     refused=lambda found: bool(found.total),
-    fail="Exit with 1 when dead code is found.",
+    fail="Exit with code 1 when dead code is found.",
 )
 def dead_code(output: Output, found: DeadCodePage) -> None:
     """Print dead code, most certain first."""
