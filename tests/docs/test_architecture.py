@@ -81,3 +81,33 @@ def test_tests_mirror_the_rooms() -> None:
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     folders = {path.parent.name for path in (PACKAGE.parent / "tests").glob("*/*.py")}
     assert folders == rooms | BESIDE, "give each room a folder of tests with its name"
+
+
+def misplaced(modules: set[str], tests: set[str]) -> list[str]:
+    """Tests, as paths without `.py`, that stand in no package of the product, or elsewhere than the module with their name."""
+    packages = {module.rpartition("/")[0] for module in modules}
+    found = []
+    for test in sorted(tests):
+        room, folder, name = test.partition("/")[0], *test.rpartition("/")[::2]
+        homes = {module.rpartition("/")[0] for module in modules if module.startswith(room + "/") and module.endswith("/" + name)}
+        if folder not in (homes or packages):
+            found.append(test)
+    return found
+
+
+def test_tests_stand_where_their_modules_do() -> None:
+    folder = PACKAGE.parent / "tests"
+    modules = {path.relative_to(PACKAGE).with_suffix("").as_posix() for path in FILES if path.parent != PACKAGE}
+    tests = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("*/**/test_*.py")}
+    named = {test.replace("/test_", "/") for test in tests if test.partition("/")[0] not in BESIDE}
+    assert misplaced(modules, named) == []
+
+
+def test_a_test_beside_the_folder_of_its_module_is_found() -> None:
+    modules = {"store/base", "store/file/lock", "store/file/files", "memory/files/rules"}
+    assert misplaced(modules, {"store/file/lock", "store/crashes", "store/file/crashes", "memory/files/rules"}) == []
+    assert misplaced(modules, {"store/lock", "store/disk/crashes", "store/file/base"}) == [
+        "store/disk/crashes",
+        "store/file/base",
+        "store/lock",
+    ]

@@ -19,10 +19,11 @@ def rows() -> list[tuple[str, str]]:
 
 
 def file_of(name: str) -> Path:
-    """The file of tests a cell means."""
+    """The file of tests a cell means, in its room or a package of it."""
     folder, _, last = name.rpartition("/")
-    places = [ROOT / "tests" / (folder or "store") / f"test_{prefix}{last}.py" for prefix in ("store_", "")]
-    return next((place for place in places if place.exists()), places[-1])
+    room = ROOT / "tests" / (folder or "store")
+    found = [place for prefix in ("store_", "") for place in sorted(room.rglob(f"test_{prefix}{last}.py"))]
+    return found[0] if found else room / f"test_{last}.py"
 
 
 def test_there_are_as_many_rows_as_traps_were_found() -> None:

@@ -13,7 +13,7 @@ TEARS = 10
 
 # One process imports everything and forks: a writer, which is killed, and then a reader, which looks.
 # The examination in a process of its own that an open after a crash begins with is left out: it is tested by itself
-# (test_store_files.py) and would take most of the time here.
+# (store/file/test_files) and would take most of the time here.
 KILLING = """
     import os, random, signal, time
     from graphmem.knowledge import KnowledgeDelta, LearntRow, NamedFile, RelatesRow, AboutRow

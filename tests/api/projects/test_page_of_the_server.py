@@ -14,7 +14,7 @@ import pytest
 from commands import environ, graphmem
 from hosted import SHOP, written
 
-PAGE = Path(__file__).parents[2] / "docs" / "server.md"
+PAGE = Path(__file__).parents[3] / "docs" / "server.md"
 ADDRESS = "http://127.0.0.1:8420"
 __all__ = ["environ", "graphmem"]
 

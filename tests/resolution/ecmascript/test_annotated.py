@@ -19,7 +19,7 @@ from graphmem.parsing.language import language_of_path
 from graphmem.resolution.interfaces.layout import read_layout
 from graphmem.resolution.resolver import Resolver
 
-FIXTURES = sorted((Path(__file__).parent / "ecmascript").glob("*.txt"))
+FIXTURES = sorted(Path(__file__).parent.glob("*.txt"))
 Calls = dict[tuple[str, int], set[tuple[str, str]]]
 
 

@@ -16,7 +16,7 @@ from graphmem.api.routes import page
 from graphmem.api.sdl import sdl
 from hosted import SHOP, SITE, hosted, indexed
 
-BROWSER = Path(__file__).parents[2] / "benchmarks" / "browser.py"
+BROWSER = Path(__file__).parents[3] / "benchmarks" / "browser.py"
 spec = importlib.util.spec_from_file_location("graphmem_benchmark_browser", BROWSER)
 browser = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(browser)
@@ -30,7 +30,7 @@ def in_browser(test):
 
 
 TOKEN = "open sesame"
-SOURCES = Path(__file__).parents[2] / "web" / "src"
+SOURCES = Path(__file__).parents[3] / "web" / "src"
 OURS = ("index.html", "page.js", "page.css")  # copied by the build as they are
 EXAMPLES = ["Overview", "WhatBreaks", "MadeOf", "WhereItHurts", "Search"]  # a tab each
 
@@ -135,7 +135,7 @@ def test_without_its_assets_the_page_says_how_to_get_them_and_everything_else_wo
 
 
 def test_the_lock_file_pins_bytes_and_no_registry():
-    web = Path(__file__).parents[2] / "web"
+    web = Path(__file__).parents[3] / "web"
     lock = json.loads((web / "package-lock.json").read_text(encoding="utf-8"))
     packages = {name: one for name, one in lock["packages"].items() if name}
     assert all("resolved" not in one for one in packages.values())

@@ -30,7 +30,7 @@ def entry_points(resolve, files):
 
 @pytest.mark.parametrize("name", FIXTURES)
 def test_after_any_line_goes_and_comes_back_the_edges_are_those_of_a_fresh_start(name, annotated_files):
-    texts = annotated_files(Path(__file__).parent / "python" / f"{name}.txt")
+    texts = annotated_files(Path(__file__).parents[1] / "python" / f"{name}.txt")
     facts = {path: extract(path, text.encode(), "python", "") for path, text in texts.items()}
     kept = Resolver("p")
     current = rows_of(kept, kept.update(facts, ()))
@@ -68,7 +68,7 @@ def test_a_table_that_is_not_right_says_what_is_wrong(raw, said):
 
 
 def test_what_a_framework_calls_is_an_entry_point_of_its_kind(graph_of, annotated_files):
-    view = graph_of(annotated_files(Path(__file__).parent / "python" / "handed_over.txt"))
+    view = graph_of(annotated_files(Path(__file__).parents[1] / "python" / "handed_over.txt"))
     kinds = {info.ref: info.entry_point for info in view.infos(range(view.n))}
     assert kinds["shop/views.py:index"] == kinds["shop/views.py:Basket.get"] == "route"
     assert (kinds["commands.py:run"], kinds["commands.py:stop"]) == ("command", "event")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.resolution.test_python_edges import files
+from tests.resolution.python.test_edges import files
 
 TESTS = """
     import pytest

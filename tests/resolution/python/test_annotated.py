@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-FIXTURES = sorted((Path(__file__).parent / "python").glob("*.txt"))
+FIXTURES = sorted(Path(__file__).parent.glob("*.txt"))
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)

@@ -16,7 +16,7 @@ BUDGET_S = 60.0  # on a busy machine there are fewer kills
 LEAST = 20  # but never less than this, however long they take
 
 # One process imports everything and forks the writers it kills, so that a kill costs a tenth of a second. The examination in a process of
-# its own that an open after a crash begins with is left out: it is tested by itself (test_store_files.py) and would take half of the time.
+# its own that an open after a crash begins with is left out: store/file/test_files tests it, and it would take half of the time.
 NURSERY = """
 import json, os, signal, sys, time
 import kuzu, numpy, pyarrow

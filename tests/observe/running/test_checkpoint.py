@@ -75,7 +75,7 @@ def test_a_killed_process_loses_nothing_it_had_acknowledged(tmp_path, at_least):
 
 
 def test_a_restored_session_is_the_one_that_was_lost(tmp_path):
-    path = Path(__file__).parent / "sessions" / "20_dead_end.jsonl"
+    path = Path(__file__).parents[1] / "sessions" / "20_dead_end.jsonl"
     events = [loads(line) for line in path.read_text(encoding="utf-8").splitlines()[1:-1]]
     one = opened(tmp_path / "whole")
     one.observe(events)

@@ -14,7 +14,7 @@ from graphmem.memory.texts.redact import find, redact
 from graphmem.memory.texts.secret_shapes import shapes
 from graphmem.memory.texts.secret_values import entropy
 
-CORPUS = Path(__file__).parents[2] / "benchmarks" / "redaction.py"
+CORPUS = Path(__file__).parents[3] / "benchmarks" / "redaction.py"
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 4
 PASSWORD = "Tr0ub4dor&3x"  # made up
 
