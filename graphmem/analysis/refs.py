@@ -3,7 +3,8 @@
 Forms, in the order in which they are tried:
 
 * an id (20 hex digits);
-* `path:line` or `path:line:column`: the innermost definition around that position. `path:first-last` and `path#L5` are the same;
+* `path:line` or `path:line:column`: the innermost definition around that position, or else the file's top-level code. The line must be in
+  the file. `path:first-last` and `path#L5` are the same;
 * `path:qualname:line` or `qualname:line`: the definition of that name at that line;
 * `path:qualname`, where path may be a suffix (`query.py:QuerySet.filter`), or `path::qualname` as search writes it. `#2` at the end means
   the second definition of that name in the file (a property's setter, the next overload);
@@ -84,6 +85,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
         return _one(view, ref, inherited)
     suggestions = suggest(view, ref)
     hint = f"did you mean {', '.join(suggestions[:3])}?" if suggestions else "`graphmem search` finds names by their parts"
+    hint = _beyond_the_end(view, ref) or hint
     if root is not None and (partly := _in_part(view, ref, root)):
         more = f" and {len(partly) - 3:,} more" if len(partly) > 3 else ""
         hint = f"it occurs in {', '.join(partly[:3])}{more}, of which only a part could be read, so look there, too; {hint}"
@@ -269,8 +271,30 @@ def _at_position(view: GraphView, path: str, line: int) -> list[int]:
     ]
     if around:
         return [int(min(around, key=lambda node: (view.end_line[node] - view.start_line[node], -view.start_line[node], node)))]
-    modules = [int(node) for node in view.by_path(view.path(files[0])) if NODE_KINDS[view.kind[node]] == "module"]
+    modules = _modules(view, files[0])
+    if modules and not 1 <= line <= _lines(view, modules) + 1:
+        return []
     return modules or files
+
+
+def _modules(view: GraphView, file: int) -> list[int]:
+    return [int(node) for node in view.by_path(view.path(file)) if NODE_KINDS[view.kind[node]] == "module"]
+
+
+def _lines(view: GraphView, modules: list[int]) -> int:
+    """Return the number of lines of a file, given the nodes of its modules."""
+    return max(int(view.end_line[node]) for node in modules)
+
+
+def _beyond_the_end(view: GraphView, ref: str) -> str:
+    """Return advice if a reference names a line that its file lacks; else ""."""
+    position = _POSITION.match(ref)
+    files = _files(view, position["path"]) if position else []
+    modules = _modules(view, files[0]) if len(files) == 1 else []
+    if not modules:
+        return ""
+    path, end = view.path(files[0]), _lines(view, modules)
+    return f"the last line of {path} is {end:,}; if the file has grown, ask again in a few seconds, or run `graphmem index`"
 
 
 def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:

@@ -107,7 +107,8 @@ class Texts:
     def saved(self, path: str) -> list[str]:
         """Return the lines of the saved file; empty if it cannot be read."""
         try:
-            return (self._root / path).read_text(encoding="utf-8", errors="replace").split("\n")
+            # An editor shows no byte order mark, and columns of answers do not count it.
+            return (self._root / path).read_text(encoding="utf-8-sig", errors="replace").split("\n")
         except OSError:
             return []
 

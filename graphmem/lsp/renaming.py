@@ -96,6 +96,7 @@ def _places(editor: Editor, project: Project, texts: Texts, target: str) -> Iter
     found = project.service().usages(target, limit=MOST_PLACES)
     if found.total > len(found.usages):
         editor.tell(f"graphmem: {found.symbol.qualname} has {found.total:,} places; a rename does not reach all of them")
+    unsaved = 0
     for one in found.usages:
         if one.role == DEFINITION and found.symbol.is_test and _is_in_quotes(texts, one):
             title = one.text
@@ -104,10 +105,17 @@ def _places(editor: Editor, project: Project, texts: Texts, target: str) -> Iter
                 argument="position",
                 value=title,
             )
-        place = texts.range(one) if one.text == last(found.symbol.name) else None
-        if place is not None:
+        if one.text != last(found.symbol.name):  # another name, as after `import total as t`
+            continue
+        place = texts.range(one)
+        if place is None:
+            unsaved += 1
+        else:
             sure = one.confidence >= SURE
             yield one.path, place, DEFINITION if one.role == "definition" else USES if sure else UNSURE
+    if unsaved:
+        places = "1 place" if unsaved == 1 else f"{unsaved:,} places"
+        editor.tell(f"graphmem: {places} of {found.symbol.qualname} changed since the last save; save all files, and rename again")
 
 
 def _is_in_quotes(texts: Texts, found: Usage) -> bool:

@@ -156,7 +156,7 @@ def _branch(arguments: dict[str, Any]) -> str:
     return branch
 
 
-_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_NUMBER: Final = re.compile(r"-?\d{1,18}(?:\.\d+)?")  # Python converts no string of more than 4,300 digits
 _BOOLEANS: Final = {"true": True, "false": False}
 _VALUES: Final = {
     "integer": "a whole number, such as 5",

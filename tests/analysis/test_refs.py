@@ -41,6 +41,12 @@ def test_a_reference_means_one_symbol(view, ref, meant):
     assert view.info(node).ref == meant
 
 
+@pytest.mark.parametrize("line", ["0", "92", "99999", "9" * 300])
+def test_a_line_that_the_file_lacks_is_not_its_top_level_code(view, line):
+    with pytest.raises(SymbolNotFoundError, match=r"the last line of pkg/query\.py is 90"):
+        resolve_ref(view, f"query.py:{line}")
+
+
 def test_a_bare_name_means_the_class_and_not_its_constructor(graph):
     _class(graph, "shop/Cart.java", "Cart", "Cart", "total")
     view = graph.view()

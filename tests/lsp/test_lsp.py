@@ -389,3 +389,38 @@ async def _rename_of_titles(root: Path, environ) -> None:
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()
+
+
+def test_a_rename_tells_of_places_that_it_cannot_reach_before_files_are_saved(graphmem, tmp_path: Path, environ) -> None:
+    root = tmp_path / "sums"
+    root.mkdir()
+    for name, text in SUMS.items():
+        (root / name).write_text(text)
+    assert graphmem("index", root, "-q").code == 0
+    try:
+        asyncio.run(asyncio.wait_for(_rename_of_edited(root, environ), 240))
+    finally:
+        _end_server(root)
+
+
+async def _rename_of_edited(root: Path, environ) -> None:
+    client = Client("test", "1")
+    shown: list[str] = []
+    client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda given: shown.append(given.message))
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: None)
+    await client.start_io(sys.executable, "-m", "graphmem", "lsp", str(root), env={**os.environ, **environ})
+    features = {"features": {"rename": True}}
+    capabilities = lsp.ClientCapabilities()
+    await client.initialize_async(lsp.InitializeParams(capabilities, root_uri=root.as_uri(), initialization_options=features))
+    client.initialized(lsp.InitializedParams())
+    file = root / "sums.test.js"
+    text = file.read_text().replace("adds(1, 2)", "const sum = adds(1, 2)")
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(file.as_uri(), "javascript", 1, text)))
+    asked = lsp.RenameParams(lsp.TextDocumentIdentifier((root / "sums.js").as_uri()), lsp.Position(0, 17), "plus")
+    edit = await client.text_document_rename_async(asked)
+    places = {(one.text_document.uri, at.range.start.line) for one in edit.document_changes for at in one.edits}
+    assert places == {((root / "sums.js").as_uri(), 0), (file.as_uri(), 0)}
+    assert shown == ["graphmem: 1 place of adds changed since the last save; save all files, and rename again"]
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()

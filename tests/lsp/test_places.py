@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.answers.places import TextRange, Usage
+
 lsp = pytest.importorskip("lsprotocol.types")
 workspace = pytest.importorskip("pygls.workspace")
 Texts = pytest.importorskip("graphmem.lsp.places").Texts
@@ -60,3 +62,15 @@ def test_each_line_of_a_document_has_its_own_place_whatever_ends_the_lines(tmp_p
     assert [texts.saved_line("price.py", line) for line in range(5)] == [1, 1, 2, 3, 4]
     assert [texts.now("price.py", line) for line in range(1, 5)] == [1, 2, 3, 4]
     assert texts.position(file.as_uri(), lsp.Position(3, 9)) == ("price.py", 3, 9)
+
+
+def test_the_first_line_of_a_file_with_a_byte_order_mark_has_the_columns_that_the_editor_shows(tmp_path: Path) -> None:
+    file = tmp_path / "cart.py"
+    text = "from price import total\n\nprint(total)\n"
+    file.write_text(text, encoding="utf-8-sig")
+    space = workspace.Workspace(tmp_path.as_uri())
+    closed = Texts(tmp_path, space)
+    used = Usage("cart.py", TextRange(1, 18, 23, 18, 23, 18, 23), "total", "import", 1.0)
+    assert closed.range(used) == lsp.Range(lsp.Position(0, 18), lsp.Position(0, 23))
+    space.put_text_document(lsp.TextDocumentItem(file.as_uri(), "python", 1, text))
+    assert Texts(tmp_path, space).position(file.as_uri(), lsp.Position(0, 20)) == ("cart.py", 1, 20)

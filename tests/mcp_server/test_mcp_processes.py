@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -104,6 +105,29 @@ def test_a_window_finds_a_new_owner_when_the_old_one_was_killed(project):
 
     before, after = anyio.run(ask)
     assert before.splitlines()[0] == after.splitlines()[0]
+
+
+def test_each_request_is_answered_also_one_with_half_an_emoji_or_none_that_can_be_read(project):
+    command = [sys.executable, "-m", "graphmem", "mcp", str(project)]
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    half = {"name": "forget\ud83d", "arguments": {"id": "\ud83d\ude00"}}
+    with subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as window:
+
+        def asked(line):
+            window.stdin.write((line if isinstance(line, str) else json.dumps({"jsonrpc": "2.0", **line})).encode() + b"\n")
+            window.stdin.flush()
+            ready, _, _ = select.select([window.stdout], [], [], TIME_LIMIT)
+            return json.loads(window.stdout.readline()) if ready else "no answer"
+
+        assert asked({"id": 0, "method": "initialize", "params": client})["id"] == 0
+        assert asked({"id": 1, "method": "tools/call", "params": half})["result"]["content"][0]["text"].startswith(
+            "unknown tool 'forget\ufffd'"
+        )
+        assert asked({"id": 2})["error"]["message"].startswith("the message is not a request of JSON-RPC 2.0; give")
+        assert asked({"id": 3, "method": "ping", "params": 5})["id"] == 3
+        for broken in ("hello", "[" * 100_000, '{"id": ' + "9" * 5_000 + "}"):
+            assert asked(broken)["error"]["message"].startswith("the message is not valid JSON")
+        assert asked({"id": 4, "method": "ping"})["result"] == {}
 
 
 @pytest.mark.parametrize("idle_s", ["1", "0.01"])

@@ -251,7 +251,11 @@ def test_a_number_may_be_given_as_a_string_and_another_string_is_refused_with_wh
         "impact", targets=["compile_path"], max_depth=1, min_confidence=0.5
     )
     assert ask("impact", targets=["compile_path"], max_depth=1.0) == ask("impact", targets=["compile_path"], max_depth=1)
-    for wrong, remedy in (({"max_depth": "1.5"}, "a whole number, such as 5"), ({"min_confidence": "high"}, "a number, such as 0.5")):
+    for wrong, remedy in (
+        ({"max_depth": "1.5"}, "a whole number, such as 5"),
+        ({"max_depth": "9" * 5_000}, "a whole number, such as 5"),
+        ({"min_confidence": "high"}, "a number, such as 0.5"),
+    ):
         failed, said = ask("impact", targets=["compile_path"], **wrong)
         assert failed
         assert said.endswith(f"; give {remedy}"), said
