@@ -65,7 +65,7 @@ async def _mend(
 
 
 def _readable(error: ValidationError) -> types.JSONRPCMessage | None:
-    """Return the message that the protocol's library could not read, or an error.
+    """Return the message that the library could not read, or an error.
 
     An agent that cuts its text inside an emoji sends half of a surrogate pair, which JSON allows and the library does not. Such halves are
     replaced by U+FFFD. For any other unreadable request the result is the error to send to the client. It is None for a message that needs
@@ -95,5 +95,5 @@ def _refusal(name: int | str | None, code: int, message: str) -> types.JSONRPCEr
 
 
 def _without_halves(text: str) -> str:
-    """Join the surrogate pairs in a string, and replace halves without partner."""
+    """Join the surrogate pairs in a string, and replace single halves."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

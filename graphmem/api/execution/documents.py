@@ -69,7 +69,7 @@ class Documents:
                 return known
             self.misses += 1
         document = parse(text, max_tokens=self._limits.tokens)
-        errors = validate_document(self._schema, document, self._rules)
+        errors = [_of_document(one) for one in validate_document(self._schema, document, self._rules)]
         operations = sum(isinstance(node, OperationDefinitionNode) for node in document.definitions)
         made = Prepared(document, errors, operations)
         if len(text) <= LONGEST:
@@ -101,3 +101,14 @@ class Documents:
                 prepared.measures.clear()
             prepared.measures[key] = found
         return [too_much("complexity", self._limits.complexity, found)] if found > self._limits.complexity else []
+
+
+def _of_document(error: GraphQLError) -> GraphQLError:
+    """Return an error of validation as one about the document alone.
+
+    A value in the document that a scalar cannot read, such as a number with thousands of digits, is an error of Python to graphql-core. It
+    is the client's, and its message says what is wrong.
+    """
+    if error.original_error is None:
+        return error
+    return GraphQLError(error.message, error.nodes, extensions=error.extensions)

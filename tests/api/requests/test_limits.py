@@ -76,6 +76,21 @@ def test_a_document_nested_beyond_reading_is_refused(client):
     refused_for(client, "depth", "{ " + "a { " * 500 + "b" + " }" * 501)
 
 
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("{ symbols(first: %s) { totalCount } }" % ("9" * 5_000), "Exceeds the limit"),
+        ("query($n: Int = -%s) { symbols(first: $n) { totalCount } }" % ("9" * 5_000), "Exceeds the limit"),
+        ('mutation { recordCoAccess(files: ["a.py"], at: 5) { __typename } }', "must be a string in ISO 8601"),
+    ],
+)
+def test_a_value_in_the_document_that_cannot_be_read_is_bad_input(client, query, says):
+    error = client.refused(query)
+    assert error["extensions"]["code"] == "BAD_INPUT", error
+    assert says in error["message"]
+    assert len(error["message"]) <= 1_000
+
+
 def test_complexity_multiplies_page_sizes(limited):
     client = limited(complexity=1_000)
     query = "query ($n: Int!) { symbols(first: $n) { edges { node { callers(first: 10) { edges { node { name } } } } } } }"
