@@ -281,3 +281,54 @@ def test_requests_lead_to_classes_that_a_router_or_a_route_registers(written):
 
 def test_a_test_that_gives_a_route_s_path_to_its_helper_is_a_test_of_the_handler(written):
     assert cases(written(CLASSES), "shop/views.py:search") == {"test_search"}
+
+
+KOA = {
+    "package.json": '{"devDependencies": {"vitest": "1"}, "scripts": {"test": "vitest run"}}',
+    "server/web.ts": """\
+import Koa from "koa";
+import mount from "koa-mount";
+import api from "./routes/api";
+
+export function web(app = new Koa()) {
+  app.use(mount("/api", api));
+  return app;
+}
+""",
+    "server/routes/api/index.ts": """\
+import Router from "koa-router";
+import carts from "./carts";
+
+const router = new Router();
+router.use("/", carts.routes());
+export default router;
+""",
+    "server/routes/api/carts.ts": """\
+import Router from "koa-router";
+import { presentCart } from "../../presenters";
+
+const router = new Router();
+router.post("carts.info", auth(), async (ctx) => {
+  ctx.body = presentCart(ctx.input);
+});
+export default router;
+""",
+    "server/presenters.ts": "export function presentCart(cart) {\n  return { id: cart.id };\n}\n",
+    "server/routes/api/carts.test.ts": """\
+import { getTestServer } from "../../testing";
+
+const server = getTestServer();
+it("shows a cart", async () => {
+  const answer = await server.post("/api/carts.info", user, { body: { id: 1 } });
+  expect(answer.status).toEqual(200);
+});
+it("knows nobody", async () => {
+  expect((await server.post("/api/tills.info")).status).toEqual(404);
+});
+""",
+}
+
+
+def test_requests_to_a_projects_own_test_server_lead_to_the_routes_of_koa(written):
+    memory = written(KOA)
+    assert cases(memory, "server/presenters.ts:presentCart") == {"shows a cart"}

@@ -19,6 +19,7 @@ from graphmem.parsing.contracts.end import End
 from graphmem.parsing.contracts.fields import Fields
 from graphmem.parsing.contracts.habits import has_habit
 from graphmem.parsing.contracts.named_paths import may_name_paths, named_paths
+from graphmem.parsing.contracts.passed import Passed
 from graphmem.parsing.contracts.programs import begins, program
 from graphmem.parsing.contracts.resources import Resources
 from graphmem.parsing.contracts.routes import Routes
@@ -71,7 +72,7 @@ def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
 def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: bool, speaks: bool) -> Iterator[End]:
     routes = Routes(source)
     resources = Resources(source, routes)
-    fields = Fields(source)
+    fields, passed = Fields(source), Passed(source)
     sites = [site for reference, name in calls if (site := source.site(reference, name)) is not None]
     sites.sort(key=lambda site: site.start)
     for site in sites:
@@ -89,14 +90,14 @@ def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: b
         for row in source.table.rows_of(site.name):
             if taken or not _is_on(row, site) or not source.holds(row):
                 continue
-            if row.tests and source.has_block(site):
+            if (row.tests and source.has_block(site)) or (row.awaited and not source.is_awaited(site)):
                 continue
             if row.kind == "route":
                 made = list(resources.route(site, row) if resources.is_rails else routes.route(site, row))
             elif row.kind == "resource":
                 made = list(resources.resource(site, row))
             elif row.kind == "client":
-                made = list(client(source, fields, site, row))
+                made = list(client(source, fields, passed, site, row))
             elif row.kind == "program":
                 made = list(program(source, site, row))
             elif row.kind == "topic":

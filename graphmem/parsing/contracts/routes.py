@@ -142,6 +142,7 @@ class Routes:
         if (
             written
             and not written.startswith("/")
+            and not row.unrooted
             and row.framework != "django"
             and not self.source.has_habit("added_slashes")
             and not (self.source.has_habit("added_slashes_of_verbs") and site.name.isupper())

@@ -45,6 +45,9 @@ _KEY: Final = re.compile(r"\[[\"'][\w.:-]+[\"']\]")
 """The key of `config["KEY"]`."""
 
 
+_AWAIT: Final = re.compile(r"\bawait\s+[\w.$]*$")
+
+
 class Site(NamedTuple):
     """A call whose name is in the table of contracts, such as `app.get(…)`.
 
@@ -93,6 +96,10 @@ class Source:
     def has_block(self, site: Site) -> bool:
         """Whether a call in Ruby has a block, as `get "/" do … end` has."""
         return _BLOCK.match(self.text, site.start) is not None
+
+    def is_awaited(self, site: Site) -> bool:
+        """Whether the code awaits the result: `await server.get("/carts")`."""
+        return _AWAIT.search(self.line_before(site)) is not None
 
     def site(self, reference: Reference, name: str) -> Site | None:
         """Return the call, with arguments, at the position of a use of `name`.

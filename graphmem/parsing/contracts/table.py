@@ -56,6 +56,8 @@ class Row:
     role: str = ""
     absolute: bool = False
     rooted: bool = False  # the path begins with a slash
+    unrooted: bool = False  # of a route: the path may lack the slash at its beginning
+    awaited: bool = False  # only a call whose result is awaited
     tests: bool = False  # only in files of tests, and not with a block
 
     def is_on(self, receiver: str) -> bool:
