@@ -55,7 +55,7 @@ def _as_cases(view: GraphView, found: Found, seeds: Sequence[int]) -> Found:
         return found
     known = {*seeds, *found.nodes.tolist()}
     nodes, keep = found.nodes.copy(), np.ones(len(found.nodes), dtype=bool)
-    for row, case in named.items():  # the nearest and surest of a test's functions comes first
+    for row, case in named.items():  # of the functions in a test, the nearest and most confident one comes first
         keep[row] = case not in known
         known.add(case)
         nodes[row] = case
@@ -118,7 +118,8 @@ def without_refuted(view: GraphView, found: Found, seeds: Sequence[int], judged:
     cases = [case_of(view, node) for node in found.nodes.tolist()]
     known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds])
-    rows = rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]  # a name does not prove that a test runs the target
+    # only recorded runs prove that a test runs the target, and names do not
+    rows = rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]
     refuted = known & ~np.isin(cases, view.src[rows])
     keep = ~refuted
     kept = Found(found.nodes[keep], found.depths[keep], found.confidences[keep], found.walks, found.which[keep], found.ends[keep])

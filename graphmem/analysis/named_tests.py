@@ -48,7 +48,7 @@ def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], b
     near = [*own, *(word for folder in folders for word in _words(folder))]
     found: dict[tuple[bool, int], list[str]] = {}
     last, capitalised = own[-1], own[-1].capitalize()
-    for other in paths:  # of thousands of files, so that the first look must be cheap
+    for other in paths:  # thousands of files, so the first check must be cheap
         if (last not in other and capitalised not in other) or other == path:
             continue
         *its_folders, its_base = other.split("/")

@@ -44,7 +44,7 @@ class Facts(NamedTuple):
     outside: str  # why code outside the project may call a target; "" if it may not
     unresolved: int  # unresolved call sites that may mean a target
     resolved: int  # resolved sites that use a target
-    unknown: bool  # nothing was found, which proves nothing
+    unknown: bool  # no dependents were found, which does not prove that there are none
     text_only: str = ""  # language of a target that is searched as text only; "" if none is
 
 

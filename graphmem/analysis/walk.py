@@ -34,7 +34,7 @@ BoolArray = NDArray[np.bool_]
 
 
 # A pass over all edges takes most of the time of a small question, and nearly all questions use the same kinds.
-_MASKED: Final = 64  # from this part of a graph on, nodes are sorted by a mask of all nodes
+_MASKED: Final = 64  # nodes are sorted by a mask of all nodes if they are more than one in 64
 MAX_STEP_VALUES: Final = 8  # per graph; each takes 4 bytes an edge
 _STEP_VALUES: WeakKeyDictionary[GraphView, dict[Hashable, FloatArray]] = WeakKeyDictionary()
 
@@ -53,7 +53,7 @@ class Adjacency(NamedTuple):
     near: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # the near end of each edge row, if there are any in `begins`
     far: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # the far end
     is_begin: BoolArray = np.empty(0, dtype=np.bool_)  # of each edge row, if there are any in `begins`
-    at_begin: BoolArray = np.empty(0, dtype=np.bool_)  # of each node: one of `begins` can be walked from it
+    at_begin: BoolArray = np.empty(0, dtype=np.bool_)  # for each node, whether an edge of `begins` can be walked from it
 
 
 _ADJACENCIES: WeakKeyDictionary[GraphView, dict[bool, Adjacency]] = WeakKeyDictionary()
@@ -131,7 +131,7 @@ class Walk:
     confidences: FloatArray  # best product within the depth bound
     levels: list[_Level]
     cut_by_depth: bool  # a node beyond max_depth could have been reached
-    last: dict[int, _Last]  # nodes whose most confident path ends with an edge that leads no further
+    last: dict[int, _Last]  # nodes whose most confident path ends with an edge after which no path continues
 
     def paths(self, nodes: Sequence[int]) -> list[list[int]]:
         """Return the edges of the most confident path to each of `nodes`.

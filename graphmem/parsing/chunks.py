@@ -27,7 +27,7 @@ from graphmem.parsing.statements import statement_pieces
 BYTES_PER_TOKEN: Final = 4
 """Measured on code with the default model's tokenizer: 3.97 characters a token."""
 
-_DRAWING_BYTES: Final = 400  # a drawing is found by its name and its first words; coordinates would drown the rest
+_DRAWING_BYTES: Final = 400  # a drawing is indexed by its name and first words only, because most of the rest are coordinates
 _DOC_LENGTH: Final = 120  # characters of a docstring repeated in each part of a divided definition
 _LINES_IN_PREFIX: Final = re.compile(r" \| Lines: \d+-\d+")
 _COMMENT_LINE: Final = re.compile(rb"[ \t]*(?:#|//|/\*|\*|--|%|;)")

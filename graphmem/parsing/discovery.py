@@ -219,7 +219,7 @@ class _Search(Listing):
         """
         try:
             return self._examined(path)
-        except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
+        except Exception as error:  # noqa: BLE001 - only this file fails, and the error is reported
             self.note(path, "error", CODE, fault(error, "looking at it", path))
             self.skipped[CODE] += 1
             return None

@@ -158,7 +158,7 @@ class Extraction:
         self.bindings: list[Binding] = []
         self.references: list[Reference] = []
         self.holders: dict[tuple[int, str], OpenDefinition] = {}  # (parent, name) -> types that may have methods outside of them
-        self.apart: list[tuple[OpenDefinition, str]] = []  # methods whose owner was not met before them, with its name
+        self.apart: list[tuple[OpenDefinition, str]] = []  # methods that precede their class in the file, each with the name of the class
         self.twins: dict[tuple[str, str], int] = {}
         self.named: set[tuple[int, str]] = set()
         self.wrappers: dict[int, Node] = {}

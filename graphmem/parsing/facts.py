@@ -248,7 +248,7 @@ class Binding(NamedTuple):
     annotation: OptionalTerm  # term, -1 for none
     line: int
     end_line: int  # narrow, when, unless and local (in a comprehension or lambda): last line of its range; else last line of its value
-    block_end: int  # last line of the innermost block around it: until there it has certainly run
+    block_end: int  # last line of the innermost block around it; up to this line, the binding has certainly run
     # narrow and exclude: first line at which another binding of the target ends its range
 
 
@@ -290,7 +290,7 @@ class FileFacts(NamedTuple):
     error_count: int
     diagnostics: tuple[tuple[str, str, str, int], ...]  # (severity, code, message, line)
     extraction_version: str  # grammar versions and rules; part of the cache key
-    ends: tuple[tuple[Any, ...], ...] = ()  # plain tuples of `contracts.end.End`: what the file offers other programs and asks of them
+    ends: tuple[tuple[Any, ...], ...] = ()  # offers and uses of contracts, such as routes, as plain tuples of `contracts.end.End`
 
 
 def written_name(terms: Sequence[Term], index: TermIndex) -> str:

@@ -75,10 +75,10 @@ class TermBuilder:
         self.spots: dict[int, int] = {}  # first byte of the name of an attribute or a call, by id of its node
         self.declared: list[tuple[TermIndex, int]] = []  # names in declared types with their first byte; extraction takes them
         self.consumed: set[int] = set()  # ids of nodes that are not sites of their own: callees, targets, annotations
-        self.notes: dict[int, bool] = {}  # what the helper of a language found out about nodes, by their ids
+        self.notes: dict[int, bool] = {}  # results that the language helper caches for nodes, by node id
         self.unknown = self.add((UNKNOWN,))
         for word, meaning in () if shared else syntax.spec.words.items():
-            # Every later use of that name gets the other term instead.
+            # Every later use of the word, such as `self`, gets this term instead of a name.
             found = self.add((SUPER,) if meaning == "super" else (SELF,))
             self._index[(NAME, word)] = self.add((ATTR, found, "__class__")) if meaning == "class" else found
 

@@ -60,13 +60,13 @@ def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedF
         return _parsed(file, Path(file.absolute).read_bytes(), project, hasty)
     except OSError as error:
         unless_refused(error, f"reading {file.path}", file.absolute)
-        # An unknown hash makes the next look treat the file as changed.
+        # An unknown hash makes the next index run treat the file as changed.
         return without_facts(file._replace(content_hash=""), "unreadable", f"it could not be read: {error.strerror}")
     except GraphMemError:
         raise  # a grammar that does not load affects every file
     except MemoryError:  # of this process alone: more memory may be free next time, and a parser that needs too much is ended
         return without_facts(file._replace(content_hash=""), "crashed", "there was not enough memory to read it")
-    except Exception as error:  # noqa: BLE001 - whatever one strange file brings about stays with that file, and is shown
+    except Exception as error:  # noqa: BLE001 - an error that one file causes affects only this file, and is reported
         return without_facts(file, CODE, fault(error, "reading it", file.path))
 
 

@@ -60,8 +60,8 @@ class Loading:
         self._state = threading.Lock()  # of the fields below
         self._using = threading.Lock()
         self._graph: GraphView | None = None
-        self._ahead: GraphView | None = None  # published before its commit
-        self._is_level = threading.Event()  # no graph is ahead
+        self._ahead: GraphView | None = None  # the graph that readers see before its commit
+        self._is_level = threading.Event()  # set while no graph is published before its commit
         self._is_level.set()
         self._words: WordIndex | None = None
         self._vectors: VectorIndex | None = None
@@ -75,10 +75,10 @@ class Loading:
         self._closing = threading.Event()
         self._graph_settled = threading.Event()  # ready, or failed
         self._words_opened = threading.Event()  # or they are being built, or failed
-        self._settled = threading.Event()  # both
+        self._settled = threading.Event()  # graph and words
         self._renewed = threading.Event()  # a damaged word index was replaced
-        self.no_vectors = "no vectors yet"  # why there are none, if the model gives a better reason
-        self.notes: list[str] = []  # what was damaged, one sentence each
+        self.no_vectors = "no vectors yet"  # why vectors are missing; the model may replace it by a better reason
+        self.notes: list[str] = []  # one sentence for each damaged file
         self._memories = KeptMemories(store, data_dir, self.notes, self._model_in_use)
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._work, name="graphmem-projections", daemon=True)
@@ -126,7 +126,7 @@ class Loading:
                 if not self._closing.is_set():
                     raise
                 return
-            except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: note() and the log say what happened
+            except Exception as error:  # noqa: BLE001 - this thread has no caller; `note()` and the log report the error
                 # A full disk, or a lack of memory, is reported in a sentence.
                 ours = not (isinstance(error, (OSError, sqlite3.OperationalError)) or may_pass(error))
                 _log.error("a projection could not follow a commit: %s", error, exc_info=ours)
@@ -154,7 +154,7 @@ class Loading:
         graph = GraphView.load(self._dir / GRAPH_FILE, generation, self.notes)
         if graph is not None:
             with self._state:
-                self._graph = graph  # most first questions need no words
+                self._graph = graph  # before the words are ready, because most first questions need none
             self._graph_settled.set()
         words = WordIndex.open(self._dir, generation, self.notes) if graph is not None else None
         if graph is not None and words is not None:

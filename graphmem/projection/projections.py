@@ -31,7 +31,7 @@ from graphmem.projection.words.index import WordIndex
 from graphmem.projection.words.text import forget_expansions
 from graphmem.runtime.process.heap import give_back
 
-COMMIT_S: Final = 5.0  # wait for the commit of a graph that is published before it
+COMMIT_S: Final = 5.0  # seconds to wait for the commit of a graph that readers see already
 
 
 class Projections(Loading):
@@ -238,7 +238,7 @@ class Projections(Loading):
                 self._hashes.exchange(before, [row.text_hash for row in delta.chunks], self._vectors)
                 self._unsaved = True
             self._is_level.set()
-            self._jobs.put(new_graph.warm)  # and then the worker saves, after an idle time
+            self._jobs.put(new_graph.warm)  # the worker then saves the copies after an idle time
 
     def refresh_knowledge(
         self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None = None, *, again: bool = False

@@ -98,12 +98,12 @@ class Resolver:
         """
         try:
             return rules.of_language(self.layout, spec)
-        except Exception as error:  # noqa: BLE001 - which file it is, is found below, and said
+        except Exception as error:  # noqa: BLE001 - the file that causes it is found below, and reported
             first = fault(error, "reading configuration files", "")
         usable = {path: document for path, document in self.layout.documents.items() if self._is_usable(rules, spec, path)}
         try:
             return rules.of_language(replace(self.layout, documents=usable), spec)
-        except Exception:  # noqa: BLE001 - none is to blame alone
+        except Exception:  # noqa: BLE001 - no single file causes it
             self.faults.update(dict.fromkeys(usable, first))
             return rules.of_language(replace(self.layout, documents={}), spec)
 
@@ -137,7 +137,7 @@ class Resolver:
             self._forget(stale)
         again = {*paths, *removed}
         while different := self._hierarchy.refresh(stale, again) - stale:
-            # Also at first: questions about bases were answered before all subclasses were known.
+            # Needed in the first update, too: questions about bases were answered before all subclasses were known.
             stale |= different
             self._forget(stale)
             again = set()
@@ -187,7 +187,7 @@ class Resolver:
         with collector_paused():
             try:
                 resolution = resolve_file(self._inference, self._hierarchy, entry)
-            except Exception as error:  # noqa: BLE001 - it stays with that file, and is said; what it read decides when to try again
+            except Exception as error:  # noqa: BLE001 - only this file fails, and is resolved again when the facts that it read change
                 said = fault(error, "resolving what it uses", path)
                 resolution = definitions_alone(self._inference, self._hierarchy, entry, said)
         self._inputs[path] = frozenset(reads)
@@ -201,7 +201,7 @@ class Resolver:
         if not self._until_count:
             self._until_count = _LOOK
             if sum(len(one.memo) for one in self._project.files.values()) > MAX_ANSWERS // self._processes:
-                self.forget_answers()  # most are of files that are resolved already
+                self.forget_answers()  # most answers belong to files that are resolved already
         return resolution
 
     def answer_ahead(self, path: str) -> None:
@@ -229,7 +229,7 @@ class Resolver:
         entry = self._project.files[path]
         try:
             return symbol_rows(entry)
-        except Exception as error:  # noqa: BLE001 - others' edges lead to these definitions, so they have to be there
+        except Exception as error:  # noqa: BLE001 - edges of other files lead to these definitions, so the graph needs them
             self.faults[path] = fault(error, "describing its definitions", path)
             return plain_rows(entry)
 
@@ -257,7 +257,7 @@ class Resolver:
             around = [one for one in named if near(one.path) == near(path) and not self._project.files[one.path].in_tests]
             beside = [one for one in around if one.path.rpartition("/")[0] == path.rpartition("/")[0]]
             choice = here or beside or around
-            if not choice and "." in handler:  # the class tells enough
+            if not choice and "." in handler:  # a function named with its class may be in another part of the project
                 choice = [one for one in named if not self._project.files[one.path].in_tests]
             found = choice[0] if len(choice) == 1 or (choice and choice is here) else found
         return found.id, found.qualname, entry.in_tests

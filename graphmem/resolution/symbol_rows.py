@@ -67,7 +67,7 @@ def is_test_case(entry: FileEntry, position: int) -> bool:
     """
     if not entry.in_tests:
         return False
-    known: dict[int, bool] = entry.kept.setdefault("test cases", {})  # asked for each call in the test
+    known: dict[int, bool] = entry.kept.setdefault("test cases", {})  # cached, because every call in a test needs it
     found = known.get(position)
     if found is None:
         found = known[position] = is_case(entry.facts, entry.definitions[position])

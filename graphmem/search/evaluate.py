@@ -38,15 +38,15 @@ KNOBS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 OF_TYPES: Final = (SEMANTIC, IDENTIFIER, ERROR)
 BUILT_IN: Final[Mapping[str, float]] = MappingProxyType({knob: float(knob != "churn") for knob in KNOBS})
-LARGEST: Final = 3.0  # factor of a proposal
+LARGEST: Final = 3.0  # largest factor of a proposal
 ENOUGH: Final = 60  # minimum cases before anything is proposed
 _FACTORS: Final = (0.5, 2.0)  # tried for each knob
 _OF_CHURN: Final = (0.5, 1.0, 2.0, 3.0)
 _CHURN: Final = 0.1  # weight of churn at a factor of 1
 _MOST: Final = 3  # changed knobs of a proposal
 _DEPTH: Final = 50  # hits of a case
-_GAIN: Final = 0.005  # of the score, by each changed knob on the older half
-_LEAST: Final = 0.01  # of the score, by a proposal on the newer half
+_GAIN: Final = 0.005  # minimum gain of the score by each changed knob, on the older half
+_LEAST: Final = 0.01  # minimum gain of the score by a proposal, on the newer half
 _SURE: Final = 0.9  # share of bootstrap samples in which the newer half gains
 _DRAWS: Final = 1_000
 

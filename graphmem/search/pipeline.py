@@ -290,7 +290,7 @@ class _Run:
         nodes = {self._node(path): value for path, value in active.items()}
         allowed = _about_within(index, view, request.within, self.aids.project) if request.within else None
         words = query_words(self.text)
-        with index.reading():  # keeps a switch of models out between the two reads
+        with index.reading():  # prevents a switch of the model between the two reads
             usable = vector if index.model_id and self.embedder is not None and index.model_id == self.embedder.model_id else None
             query = memories.MemoryQuery(request, words, usable, self._now())
             found = memories.gather(index, query, self.tuning, nodes, allowed)

@@ -135,7 +135,8 @@ class Searcher:
             answer.notes.append(level.note())
         if wait and warm == self._vectors.is_loaded:  # a search that loaded the model does not predict the next one
             took = (time.perf_counter() - begun) * 1000
-            self._service.observe(took - (reading.seconds * 1000 if reading is not None else 0.0))  # fewer candidates do not make it faster
+            # the reranker's time is left out, because fewer candidates do not make it faster
+            self._service.observe(took - (reading.seconds * 1000 if reading is not None else 0.0))
             self.tally.note(took, answer.hits)
         return dataclasses.replace(answer, hits=self._with_memories(shot, request.query, answer.hits))
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Mask = npt.NDArray[np.bool_]
 
 CONFIDENCE: Final = 0.5  # of an edge that counts, unless the rule gives another
-BY_VALUE: Final = frozenset({"receiver_type"})  # a call on an object that was handed over does not name the file of its class
+BY_VALUE: Final = frozenset({"receiver_type"})  # a call on an object passed from elsewhere does not name the file of the object's class
 ARROW: Final = " -> "
 _KEYS: Final = frozenset({"name", "because", "from", "may_not_use", "may_only_use", "layers", "except", "min_confidence"})
 

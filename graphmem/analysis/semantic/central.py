@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DAMPING: Final = 0.85
 ITERATIONS: Final = 100
 TOLERANCE: Final = 1e-10
-_DECLARED: Final = tuple(NODE_KINDS.index(kind) for kind in ("interface", "type", "enum"))  # say what values look like, and run nothing
+_DECLARED: Final = tuple(NODE_KINDS.index(kind) for kind in ("interface", "type", "enum"))  # they declare types, and run no code
 _SKIPPED: Final = tuple(NODE_KINDS.index(kind) for kind in ("module", "variable"))
 
 

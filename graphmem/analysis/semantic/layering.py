@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", int, str)
 
 ROUNDS: Final = 8  # rounds that improve an order; most settle in three
-ALARMS: Final = 20  # one dependency in so many may be marked as worth cutting
+ALARMS: Final = 20  # at most one in this many dependencies is marked as worth cutting
 
 
 def components(edges: Iterable[tuple[T, T]]) -> list[list[T]]:

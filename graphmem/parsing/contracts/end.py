@@ -31,9 +31,9 @@ class End(NamedTuple):
     role: str  # offers | asks | mounts | names | refers | declares | starts | begins; of gRPC also speaks | calls | defines
     kind: str  # http | grpc | topic | graphql | program
     name: str  # "GET /users/{}" (the verb is * for any), "package.Service/Method", a topic, "Query.user"
-    scope: int  # the definition it stands in, or that an annotation declares
+    scope: int  # the definition that contains the place, or that an annotation belongs to
     line: int
     handler: str = ""  # name of the registered function; "" for the definition itself
-    said: str = ""  # words about the other end: host, variable with the address; of a mount the module that is mounted; of an
-    # offer the name of the route; of `names` the constant; of `refers` the module and the constant, or the name of a route
+    said: str = ""  # words about the other end, by role. asks: host, or variable with the address; mounts: the mounted module;
+    # offers: the name of the route; names: the constant; refers: the module and the constant, or the name of a route
     framework: str = ""

@@ -33,7 +33,7 @@ class Narrowing(NamedTuple):
     value: Node
     first_line: int
     last_line: int
-    holds: bool = True  # False: the variable is not of the class
+    holds: bool = True  # False: the variable does not have the class in these lines
 
 
 class Demand(NamedTuple):
@@ -44,7 +44,7 @@ class Demand(NamedTuple):
     """
 
     op: Literal["when", "unless"]
-    tests: tuple[tuple[Node, str], ...]  # the parameter's name; its demand: none, true, false or truthy, or "not " and one of them
+    tests: tuple[tuple[Node, str], ...]  # (name of the parameter, demand): none, true, false or truthy, or one of them after "not "
     first_line: int
     last_line: int
 

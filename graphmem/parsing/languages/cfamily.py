@@ -319,7 +319,8 @@ class CFamilyHelper(Helper):
         if not _WINDOWS.search(source):
             return ()
         found: list[tuple[int, int, str]] = []
-        stack: list[tuple[int, int]] = []  # of each open condition: where a branch for Windows begins, else -1; whether the next may be one
+        # for each open `#if`: start of its branch for Windows, or -1; whether the next branch may be for Windows
+        stack: list[tuple[int, int]] = []
         for match in _CONDITION.finditer(source):
             word, text = match["word"], match["text"]
             first, is_next = stack.pop() if stack and word in (b"else", b"elif", b"endif") else (-1, 0)

@@ -28,7 +28,7 @@ _DIRECTIVE: Final = re.compile(
 )
 _LOOP: Final = re.compile(rb"(?<=\s)v-for\s*=\s*\"[^\"]{0,200}?\s(?:in|of)\s(?P<code>[^\"]{0,1000})\"")
 _PARTS: Final = (_COMMENT, _STYLE, _SCRIPT)
-# A part without an end is searched to the end of the text at each of its beginnings; so the search stops at the last end.
+# For each begin mark without an end mark, the whole rest of the text would be searched. So the search stops at the last end mark.
 _ENDS: Final = {_SCRIPT: _END_OF_SCRIPT, _COMMENT: _END_OF_COMMENT, _STYLE: _END_OF_STYLE, _DOUBLE_BRACES: _END_OF_BRACES}
 
 
@@ -63,7 +63,7 @@ def code_of(source: bytes) -> bytes:
                 if not ends_line:
                     code[last + 1] = ord(";")
                 if code[first - 2 : first - 1] == b" ":
-                    code[first - 2] = ord(";")  # a line without a semicolon may stand before
+                    code[first - 2] = ord(";")  # the line before may lack a semicolon
             elif code[last] not in b"\r\n":
                 code[last] = ord(";")
     return bytes(code)

@@ -168,7 +168,7 @@ class Postings:
             stem = self._stem(words)
             for word in dict.fromkeys(map(stem.__getitem__, words)):
                 place = self._slots[word].index(slot)
-                # The last entry takes the place: the order has no meaning.
+                # The last entry is moved to this place, because the order has no meaning.
                 for column in (self._slots[word], self._counts[word]):
                     last = column.pop()
                     if place < len(column):

@@ -35,7 +35,7 @@ class WordReaders:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._free: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
-        self._entry = threading.Lock()  # every reader passes it; a writer holds it, or it would never get all connections
+        self._entry = threading.Lock()  # readers take it for a moment; a writer holds it, because it needs all connections at once
         self._all = [_reader(path) for _ in range(_READERS)]
         for connection in self._all:
             self._free.put(connection)
@@ -90,7 +90,7 @@ class WordReaders:
                 yield db
             finally:
                 db.close()
-        seal(self._path)  # nothing happens unless the pool was closed meanwhile
+        seal(self._path)  # has an effect only if the pool was closed meanwhile
 
     def empty_log(self) -> None:
         """Empty SQLite's write-ahead log, before a write.

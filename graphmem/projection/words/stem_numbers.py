@@ -19,7 +19,7 @@ I64 = npt.NDArray[np.int64]
 
 LINE: Final = 0  # between the words of two lines; stems are numbered from 1
 _SMALL: Final = 1 << 16
-_BYTES: Final = b"\2\4"  # first byte of packed numbers: bytes of each
+_BYTES: Final = b"\2\4"  # first byte of packed numbers: how many bytes each number has
 _BATCH: Final = 500
 
 

@@ -158,7 +158,7 @@ class _Question:
         self.value: Any = EMPTY  # answer so far
         self.reads: set[int] = set()
         self.users: dict[_Question, None] = {}  # questions that read the answer before it was final, in order
-        self.is_deep = False  # it was asked too deep, and linked the open questions to the outermost one without depending on it
+        self.is_deep = False  # asked beyond `MAX_STACK`: it joined the open questions to one component, perhaps without need
         self.is_stale = False  # an answer that it read has changed since
         self.rounds = 0  # computations
 
@@ -189,14 +189,14 @@ class Solver:
     """
 
     def __init__(self) -> None:
-        self.reads: set[int] = set()  # by the innermost open question; outside of questions since `listen`
+        self.reads: set[int] = set()  # inputs that the innermost open question read; outside of questions, those read since `listen`
         self.groups = Groups()
         self._open: list[_Question] = []
         self._waiting: list[_Question] = []  # computed inside a component that is not final, or too deep to be computed
         self._stale: list[_Question] = []  # a heap, so that a component finds its own questions among thousands
         self._sweeps: list[_Sweep] = []  # those that have begun, each inside the one before
         self._asked = 0
-        self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
+        self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is compared by identity
 
     def listen(self) -> set[int]:
         """Return a set to which the numbers of facts are added as they are read.

@@ -123,7 +123,8 @@ class BareNames:
         every = [one for family in families for one in family]
         largest = max(families, key=len, default=[])
         found = largest if 1 < len(largest) > len(every) - len(largest) else every if is_always_property else []
-        if len(found) > AMBIGUOUS_LIMIT or found == [caller]:  # `caller` usually asks a wrapped object, which is of another class
+        # a property that reads its own name usually reads it of a wrapped object, which has another class
+        if len(found) > AMBIGUOUS_LIMIT or found == [caller]:
             return []
         if len(found) <= 1:
             return [Target(one, None, "unique_name", LONE_PROPERTY) for one in found]

@@ -101,7 +101,7 @@ class _Resolving:
                 self.evidence.spot = (reference.name_line, reference.name_column, length)
             if resolve is not None:
                 resolve(reference)
-            elif self.evidence.spot is not None:  # definitions and bindings make the edges of `inherit` and `named`
+            elif self.evidence.spot is not None:  # the edges of `inherit` and `named` uses are made from definitions and bindings
                 self.only_named(reference)
             self.evidence.spot = None
         self.registrations.scripts()

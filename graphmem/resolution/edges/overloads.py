@@ -110,7 +110,7 @@ class Overloads:
         """
         symbol = target.symbol
         if symbol is not None and symbol is self.entry.symbols[reference.scope] and rules_of(self.entry).defaults_stand_apart:
-            return self._fits(reference, symbol, target.is_extension)  # a macro declares the one that is meant
+            return self._fits(reference, symbol, target.is_extension)  # a macro may declare another function of this name
         if symbol is None or rules_of(self.entry).defaults_stand_apart or self._fits(reference, symbol, target.is_extension):
             return True
         entry = self.project.entry(symbol)  # a declaration may give the arguments of a constructor

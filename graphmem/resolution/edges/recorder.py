@@ -44,7 +44,7 @@ class Recorder:
         self.entry = context.entry
         self.terms = context.terms
         self.targets = targets
-        self.calls_in_tests: list[Called] = []  # in a file of tests
+        self.calls_in_tests: list[Called] = []  # calls of this file, if it is a test file
 
     def add_calls(self, reference: Reference, targets: Iterable[Target]) -> None:
         """Add edges to the targets of a call.

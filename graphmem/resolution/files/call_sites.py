@@ -125,7 +125,7 @@ class CallSites:
             decorate_only = decorate_only and all(site.decorated >= 0 for site in sites)
             if decorate_only and len(found) > MAX_DECORATED:
                 return found[:MAX_DECORATED], False
-            # The facts of files far away are not in memory: no file is read whose calls would not be in the answer.
+            # Stop before a file whose calls would not be returned, because its facts may have to be read from disk.
             if not decorate_only and len(found) > (MAX_SAMPLED if callers.are_sampled else MAX_CALL_SITES):
                 return found[: MAX_SAMPLED if callers.are_sampled else MAX_CALL_SITES], False
         return found, True

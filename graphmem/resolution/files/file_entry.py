@@ -148,7 +148,7 @@ class FileEntry:
         self.yields: dict[int, list[int]] = {}
         self.demands: dict[int, list[int]] = {}  # scope -> when and unless bindings
         self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> tests of its class
-        self.test_ends: dict[int, int] = {}  # position of a test of a class -> last line at which it says something
+        self.test_ends: dict[int, int] = {}  # position of a test of a class -> last line at which its result holds
         self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
         self.fills: dict[tuple[int, str], list[int]] = {}  # (scope, variable) -> fill bindings

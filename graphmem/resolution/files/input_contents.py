@@ -92,7 +92,7 @@ class InputContents:
     def _fingerprints(self, entry: FileEntry) -> dict[Key, Any]:
         try:
             return dict(Fingerprints(entry).hashes)
-        except Exception as error:  # noqa: BLE001 - whatever was read of the file counts as changed, now and every time
+        except Exception as error:  # noqa: BLE001 - all facts of the file count as changed, now and at every comparison
             fault(error, "comparing it with what it was", entry.path)
             known: list[Key] = [key for key in self._keys() if entry.path in key[1:2]]
             known += (("calls", name, entry.path) for name in entry.calls)

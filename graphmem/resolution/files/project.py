@@ -321,7 +321,7 @@ class Project:
         """
         try:
             self._add(facts, rules)
-        except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
+        except Exception as error:  # noqa: BLE001 - only this file fails, and the error is reported
             said = self.faults[facts.path] = fault(error, "knowing its definitions", facts.path)
             diagnostics = (*facts.diagnostics, ("error", CODE, said, 0))
             bare = facts._replace(definitions=facts.definitions[:1], terms=[], imports=[], bindings=[], references=[], exports=None)

@@ -182,7 +182,7 @@ class GoRules(PackageRules):
                 other = project.entry(method)
                 candidates[other.symbols[other.definitions[method.index].parent]] = None
         pending = list(candidates)
-        while pending:  # an interface may demand only what it embeds
+        while pending:  # an interface that embeds a candidate may have no methods of its own
             for interface in project.embedding(pending.pop().name):
                 if interface not in candidates:
                     candidates[interface] = None

@@ -98,7 +98,7 @@ def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
             scripts |= _scripts(path, texts[path], document)
         except (ValueError, configparser.Error) as error:
             failures[path] = str(error).partition("\n")[0]
-        except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
+        except Exception as error:  # noqa: BLE001 - only this file fails, and the error is reported
             failures[path] = fault(error, "reading it as a configuration file", path)
         else:
             if document is not None:
@@ -117,7 +117,7 @@ def _document(path: str, text: str) -> Any:
     name = path.rpartition("/")[2]
     if name in ("pyproject.toml", "Cargo.toml"):
         _refuse_depth(_TOML_PART, text)
-        found: Any = tomllib.loads(text, parse_float=str)  # numbers name nothing, and nan is not equal to itself
+        found: Any = tomllib.loads(text, parse_float=str)  # numbers are not needed, and nan is not equal to itself
     elif name == "go.mod":
         module = _MODULE.search(text)
         found = {"module": module[1] if module else ""}

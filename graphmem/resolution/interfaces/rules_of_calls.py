@@ -42,8 +42,8 @@ class Run(NamedTuple):
 
     operand: TermIndex
     names: Sequence[str]
-    container: TermIndex = NO_TERM  # an object of the project in this place calls its own methods instead
-    first: tuple[TermIndex, Sequence[str]] | None = None  # the left operand and its methods: a class with one answers its own objects
+    container: TermIndex = NO_TERM  # the container of a key; if it is an object of a project class, its own methods run instead
+    first: tuple[TermIndex, Sequence[str]] | None = None  # of a reflected method: the left operand, and its methods that run first
 
 
 class Through(NamedTuple):
@@ -54,12 +54,12 @@ class Through(NamedTuple):
     """
 
     names: Sequence[str]
-    first: int = 0  # position of the first of the positional arguments
-    last: int = 1  # up to, but without, this position
+    first: int = 0  # position of the first of these arguments
+    last: int = 1  # position after the last of them
     keyword: str = ""  # or the name of a keyword argument; "*" for all keyword arguments
     elements: bool = False  # whether the method is called on the elements of the argument
     needs: str = ""  # another method that the argument's class must have
-    receiver: bool = False  # whether the object counts whose method is called, instead of the arguments
+    receiver: bool = False  # whether the receiver of the call takes the place of the arguments
 
 
 class CallRules:

@@ -94,7 +94,7 @@ class RustRules(RustTraits):
         The call must have one argument for each parameter. It may have one more if it passes the receiver explicitly, as
         `Type::method(object)` does. A macro accepts any number of arguments.
         """
-        is_macro = not definition.signature  # a macro consists of its body only
+        is_macro = not definition.signature  # a macro has no header, so its signature is empty
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
 
     def sees_globals(self, entry: FileEntry) -> bool:
@@ -178,7 +178,7 @@ class RustRules(RustTraits):
             if atom[0] == INST:
                 variant, _, field = found[2].rpartition(".")
                 part = inference.attribute_of(atom, found[2] if atom[1].kind == "enum" else field)
-                # The field of a type parameter has no known type. The variant stands for it, so that no method is guessed by its name.
+                # A field whose type is a type parameter gets the type of the variant, so that its methods are not guessed by name.
                 parts = join(parts, part or inference.attribute_of(atom, variant))
         return inference.expanded(parts)
 

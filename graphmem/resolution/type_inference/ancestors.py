@@ -102,7 +102,8 @@ class Ancestors:
 
     def _owner(self, symbol: Symbol, name: str, after: Symbol | None) -> Base | None:
         outside: Ext | None = None
-        assigned: Symbol | None = None  # its methods only assign the attribute, which calls the setter of a base's property
+        # class whose methods only assign the attribute; this calls the setter if a base has it as a property
+        assigned: Symbol | None = None
         skipping = after is not None
         for candidate in self.mro(symbol):
             if skipping:

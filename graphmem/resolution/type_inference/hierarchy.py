@@ -76,7 +76,7 @@ class Hierarchy:
                     if len(own) < len(bases) and rules_of(entry).standard_packages:
                         external = [(base[1], base[2]) for base in bases if not isinstance(base, Symbol)]
                         outside[symbol] = frozenset(name for base in external for name in _outside_names(*base))
-        except Exception as error:  # noqa: BLE001 - resolving the file meets it again, and says so
+        except Exception as error:  # noqa: BLE001 - resolving the file raises it again, and reports it
             fault(error, "finding the bases of its classes", path)
             inside, outside = {}, {}
         self._bases[path] = inside

@@ -42,8 +42,8 @@ class Proof(Enum):
     graphmem wrote it.
     """
 
-    SOUND = "sound"  # each byte is what was there when it was closed
-    OPEN = "open"  # it has no seal: it is open, was left by a crash, or comes from an earlier version
+    SOUND = "sound"  # the file is as it was when it was closed
+    OPEN = "open"  # it has no checksum: it is open, was left by a crash, or comes from an earlier version
     DAMAGED = "damaged"
 
 
@@ -58,10 +58,10 @@ def proof(path: Path) -> Proof:
         sealed, found = read
         if sealed == found:
             return Proof.SOUND
-        # A crash in the middle of a checkpoint leaves a file that its log makes whole.
+        # After a crash during a checkpoint, the file is complete only together with its log.
         if (sealed == 0 and _has_header(path)) or _is_logged(path):
             return Proof.OPEN
-        if read == (read := _sums(path)):  # otherwise somebody was closing it meanwhile
+        if read == (read := _sums(path)):  # otherwise another process has just closed it
             return Proof.DAMAGED
 
 

@@ -112,7 +112,7 @@ def be_frugal() -> None:
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
     with contextlib.suppress(OSError):  # another C library
-        ctypes.CDLL(_UNWINDER)  # an ending thread loads it, and without memory for it ends the process
+        ctypes.CDLL(_UNWINDER)  # otherwise an ending thread loads it, and ends the process if memory is lacking
 
 
 def kind_of(error: BaseException, path: str = "") -> str:

@@ -44,14 +44,14 @@ FAULTS: Final = frozenset(getattr(signal, name) for name in ("SIGSEGV", "SIGABRT
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-_LOCK_AT: Final = 1 << 30  # where Windows locks bytes: behind the content, because it also forbids others to read them
+_LOCK_AT: Final = 1 << 30  # position of locked bytes on Windows: behind the content, because other processes cannot read locked bytes
 _READERS: Final = 64  # bytes there: a shared lock takes one, an exclusive lock all
 _LOOK_S: Final = 0.01
 _CLONE: Final = 0x40049409  # FICLONE of linux/fs.h
 _STILL_ACTIVE: Final = 259  # exit code of a running process
 _QUERY: Final = 0x1000  # PROCESS_QUERY_LIMITED_INFORMATION
 _DENIED: Final = 5  # ERROR_ACCESS_DENIED
-_ALARM_TEXT: Final = "Timeout ("  # how `faulthandler` begins
+_ALARM_TEXT: Final = "Timeout ("  # beginning of the message of `faulthandler`
 
 
 def lock(descriptor: int, *, shared: bool = False, wait: bool = False) -> None:
@@ -331,7 +331,7 @@ def is_alive(pid: int) -> bool:
         kernel.CloseHandle(handle)
         return not known or code.value == _STILL_ACTIVE
     try:
-        os.kill(pid, 0)  # signal 0 asks, it does not send
+        os.kill(pid, 0)  # signal 0 only tests whether the process exists
     except ProcessLookupError:
         return False
     except PermissionError:

@@ -91,7 +91,7 @@ def gather(query: str, shot: Snapshot, answers: Answers, signs: Signs, weights: 
     pieces = shot.words.pieces if shot.words is not None and shot.words.generation == view.generation else NOWHERE
     entries = _entries_of(sorted(chunk_words.keys() | chunk_dense.keys()), pieces, shot)
     if dense is not None and shot.vectors is not None:
-        # A cosine is cheap for any text, so every candidate gets one, from any path.
+        # Every candidate gets a cosine, whichever method found it, because a cosine is cheap.
         known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
     best_first = sorted(entries, key=_places(chunk_words, chunk_dense))
@@ -158,7 +158,7 @@ def worth_of(view: GraphView, query: str, tuning: Tuning) -> Callable[[str, str]
     def worth(kind: str, path: str) -> float:
         return (of_tests if view.in_tests(path) else 1.0) * (1.0 if kind == "code" else of_others)
 
-    # The same function each time, so that the word index asks it once for each file.
+    # The same function for each query, because the word index caches its results by file.
     kept: Callable[[str, str], float] = view.kept.setdefault(f"worth {of_tests} {of_others}", worth)
     return kept
 

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 from graphmem.runtime.patterns import lazy_pattern
 
 MOST: Final = 4  # dates of a query that are used
-_AFTER: Final = 0.6  # score just after the period: what happened is told later
-_BEFORE: Final = 0.3  # score just before it: what is planned
+_AFTER: Final = 0.6  # score just after the period, because people report an event later
+_BEFORE: Final = 0.3  # score just before it, because people plan an event earlier
 _FADES: Final = 3.0  # days after which these fall to 1/e
 _WINDOW: Final = timedelta(days=9)  # around a period; scores are below 0.03 outside
 _YEARS: Final = 30  # years that a date without a year may mean

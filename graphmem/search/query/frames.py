@@ -12,7 +12,7 @@ from graphmem.projection.graph.view import GraphView
 from graphmem.runtime.data.conventions import all_conventions
 from graphmem.search.units.facts import is_class, is_function
 
-_FILES: Final = 3  # maximum files that a path may match: a frame that matches many says nothing
+_FILES: Final = 3  # maximum files that a path may match; with more, a frame identifies none
 _LIBRARY: Final = re.compile(r"python\d(\.\d+)?")  # directory of Python's standard library and packages
 _PYTHON: Final = r'File "(?P<quoted>[^"\n]+)", line (?P<said>\d{1,9})(?!\d)(?:, in (?P<within>[\w.<>]+))?'
 # at Server.start (src/server.ts:12:5), at shop.Cart.add(Cart.java:12), in Cart.cs:line 12, cart.php(12), main.go:12

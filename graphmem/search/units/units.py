@@ -27,7 +27,7 @@ from graphmem.search.units.facts import HOLDERS, Documentation, FactsOfUnits, Un
 
 _FOUND: Final = FUNCTION_KINDS | HOLDERS | {SymbolKind.TYPE}
 SURE: Final = 0.3  # confidence above which a name is intended: then a variable or inner function is a unit as well
-NOWHERE: Final = Pieces(most=0)  # keeps no pieces
+NOWHERE: Final = Pieces(most=0)  # a cache that keeps nothing
 _BYTE: Final = 256  # units of a chunk whose numbers fit into bytes
 
 
