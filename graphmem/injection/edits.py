@@ -27,6 +27,7 @@ LIKELY_CHANCE: Final = 0.5  # least chance that another file changes, too, for a
 UNTESTED: Final = 2  # files of tests that an agent is reminded of
 AT_STOP: Final = 5  # files that an agent is reminded of in all
 REMOVED: Final = " (removed)"  # after the path of a file that is deleted or moved, in `Consequences.targets`
+BROKEN: Final = " (signature)"  # after a target of which a window was told that uses of its old signature fail
 DOCUMENTED: Final = " (documentation)"  # after the id of code of which only comments or docstrings change
 
 
@@ -124,13 +125,13 @@ class EditBook:
         """Return the advice about an edit that is new to a window, or None.
 
         `found` is the advice: the effects of an edit. `found.targets` are the edited symbols and files. Targets about which the window
-        already got advice are removed. Files in `found.moves` that the window knows or the session has opened are removed, too, and named
-        test files that the window knows. The result is None if no target is left.
+        already got advice are removed, unless only this edit breaks uses of them. Files in `found.moves` that the window knows or the
+        session has opened are removed, too, and named test files that the window knows. The result is None if no target is left.
         """
         with self._lock:
             state = self._sessions.use(session)
             told = state.told.get(window, ())
-            fresh = tuple(one for one in found.targets if one not in told)
+            fresh = tuple(one for one in found.targets if _key(one, found) not in told)
             if not fresh:
                 return None
             moves = tuple(one for one in found.moves if one[0] not in told and one[0] not in state.touched)
@@ -265,6 +266,7 @@ class EditBook:
     def _tell(self, state: _Session, window: str, found: Consequences) -> None:
         told = state.told.setdefault(window, set())
         told.update(found.targets)
+        told.update(_key(one, found) for one in found.targets)
         told.update(path for path, _ in found.moves)
         told.update([*found.named, *(one.path for one in found.tests)])
         state.tests.update(dict.fromkeys(found.tests))
@@ -277,6 +279,11 @@ class EditBook:
 
     def _left(self, state: _Session) -> dict[str, list[Dependent]]:
         return {path: own for path, own in state.waiting.items() if path not in state.touched}
+
+
+def _key(target: str, found: Consequences) -> str:
+    """Return the name under which advice about a target is recorded."""
+    return f"{target}{BROKEN}" if found.breaks else target
 
 
 def notes(found: Consequences, command: TestCommand) -> list[Item]:

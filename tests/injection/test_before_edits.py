@@ -743,7 +743,7 @@ PAY = "        return 1\n"
     ("old", "new", "told"),
     [
         (PAY, f"{PAY}\n    def open(self):\n        return 2\n", ""),  # it changes neither the method above nor the class
-        (PAY, f"{PAY}        print()\n", "members.py:16 Till.close"),
+        (PAY, f"{PAY}        print()\n", "members.py:20 use"),
         ("        self,\n", "        self,\n        at,\n", "they use the old signature"),
         ("    name: str\n", "    name: str\n    size: int\n", "members.py:20 use"),
     ],
@@ -753,12 +753,41 @@ def test_inserted_code_belongs_to_the_definition_around_it(hook, named, root, se
     (root / MEMBERS).write_text(
         "from dataclasses import dataclass\n\n\n@dataclass\nclass Row:\n    name: str\n\n\n"
         "class Till:\n    def pay(self):\n        return 1\n\n"
-        "    def close(\n        self,\n    ):\n        return self.pay()\n\n\ndef use():\n    return Till().close(), Row('a')\n"
+        "    def close(\n        self,\n    ):\n        return self.pay()\n\n\n"
+        "def use():\n    return Till().close() + Till().pay(), Row('a')\n"
     )
     service.index(root)
     said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, MEMBERS, old, new))
     assert told in said
     assert bool(said) == bool(told)
+
+
+def test_code_that_an_edit_of_a_body_cannot_break_is_not_told(hook, named, root, service):
+    (root / "shop/views.py").write_text(
+        "class View:\n    def show(self):\n        return self.text()\n\n    def text(self):\n        return 1\n\n\n"
+        "def index():\n    return 1\n"
+    )
+    (root / "shop/routes.py").write_text(
+        "from shop.views import View, index\n\n\ndef routes(add):\n    add('/', index)\n    return View().text()\n"
+    )
+    service.index(root)
+    given = edit(root, "shop/views.py", "def index():\n    return 1", "def index():\n    return 2")
+    assert "routes" not in hook(named(), "PreToolUse", "Edit", tool_input=given), "a table of routes does not call it"
+    given = edit(root, "shop/views.py", "def index():", "def index(request):")
+    assert "shop/routes.py:5 routes" in hook(named(), "PreToolUse", "Edit", tool_input=given), "the edit before did not break it"
+    assert hook(named(), "PreToolUse", "Edit", tool_input=given) == ""
+    said = hook(f"{named()}-2", "PreToolUse", "Edit", tool_input=edit(root, "shop/views.py", "        return 1", "        return 2"))
+    assert "1 dependent in 1 file (they use it): shop/routes.py:6 routes." in said, "the methods beside it are in the same class"
+
+
+def test_members_of_a_named_class_are_not_named_beside_it(hook, named, root, service):
+    (root / "shop/base.py").write_text("class Base:\n    size = 1\n\n    def one(self):\n        return 1\n")
+    (root / "shop/child.py").write_text(
+        "from shop.base import Base\n\n\nclass Child(Base):\n    def one(self):\n        return Base().one()\n"
+    )
+    service.index(root)
+    given = edit(root, "shop/base.py", "class Base:", "class Base(dict):")
+    assert "1 dependent in 1 file" in hook(named(), "PreToolUse", "Edit", tool_input=given)
 
 
 def test_users_of_a_class_outside_of_it_are_told(hook, named, root, service):

@@ -23,7 +23,7 @@ from graphmem.memory.reading.nearby import TARGET
 from graphmem.model import EdgeKind
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.sources import source_of
-from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
+from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.reports.test_commands import NOT_RUN
 from graphmem.runtime.data.conventions import conventions_of
@@ -50,6 +50,8 @@ CALL_LINES: Final = 8  # of a call, in which the name of the called code is sear
 MOVED_LINES: Final = 60  # by which edits since the last index run may have moved a call
 DERIVED: Final = "hook"  # rule of edges to methods that a base class of a library calls
 MAX_TARGETS: Final = 20
+_FUNCTIONS: Final = frozenset(NODE_KINDS[code] for code in FUNCTION_CODES)
+_CLASSES: Final = frozenset(NODE_KINDS[code] for code in CLASS_CODES)
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
 _log = logging.getLogger(__name__)
@@ -326,14 +328,19 @@ def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
 def _dependents(view: GraphView, report: ImpactReport, edited: set[str], broken: Sequence[int]) -> tuple[Dependent, ...]:
     """Return the code that directly uses edited code.
 
-    Code that uses one of the nodes in `broken` comes first, then code in files other than `edited`. Left out are members of an edited
-    class, and classes whose base class in a library calls the edited method.
+    Code that uses one of the nodes in `broken` comes first, then code in files other than `edited`. Left out are members of a named or
+    edited class, and classes whose base class in a library calls the edited method. If nothing breaks, other members of the class around
+    edited code are left out, too, and code that only passes an edited function on, such as a table of routes.
     """
     inside = tuple(f"{one.ref}." for one in report.targets if one.qualname)
     lost = {view.ids[node] for node in broken}
     users = {view.ids[int(view.src[edge])] for node in broken for edge in view.in_edges(node)}
     failing = {hit.symbol.id for hit in report.hits if hit.symbol.id in users or (hit.path and hit.path[-1].dst.id in lost)}
     ordered = sorted(report.hits, key=lambda hit: (hit.symbol.id not in failing, hit.symbol.path in edited))
+    around = {(one.path, one.qualname.partition(".")[0]) for one in report.targets if one.qualname}
+    own = {hit.symbol.id for hit in ordered if (hit.symbol.path, hit.symbol.qualname.partition(".")[0]) in around}
+    ordered = [hit for hit in ordered if hit.symbol.id in failing or not (hit.symbol.id in own or _only_passes_on(hit))]
+    inside += tuple(f"{hit.symbol.ref}." for hit in ordered if hit.symbol.kind in _CLASSES)
     return tuple(
         Dependent(
             hit.symbol.path,
@@ -346,6 +353,11 @@ def _dependents(view: GraphView, report: ImpactReport, edited: set[str], broken:
         for hit in ordered
         if hit.symbol.path and not hit.symbol.ref.startswith(inside) and not (hit.path and hit.path[-1].rule == DERIVED)
     )
+
+
+def _only_passes_on(hit: ImpactHit) -> bool:
+    """Whether code names a function without calling it."""
+    return bool(hit.path) and hit.path[-1].kind == EdgeKind.REFERENCES and hit.path[-1].dst.kind in _FUNCTIONS
 
 
 def _tests(view: GraphView, hits: Sequence[ImpactHit]) -> tuple[TestCase, ...]:
