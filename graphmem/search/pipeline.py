@@ -427,7 +427,9 @@ def _word_notes(words: WordAnswer | None) -> list[str]:
     if words is None:
         return []
     notes = [f"ignored because too many texts have them: {', '.join(words.left_out)}"] if words.left_out else []
-    return notes + [f"no text has {word!r}; looked for {', '.join(near)} instead" for word, near in words.replaced.items()]
+    return notes + [
+        f"no text has {word!r}; searched for {', '.join(f'{stem}…' for stem in near)} instead" for word, near in words.replaced.items()
+    ]
 
 
 def _chunk_kinds(kinds: frozenset[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Final
 _HEAD: Final = 3  # first letters that must be right
 _LEAST: Final = 5  # minimum letters of a word that may be misspelt
 _ENDINGS: Final = 4  # forms that are searched: indexed words have lost their endings, of up to three letters
-_SHORTEST: Final = 4  # minimum letters of such a form
+_SHORTEST: Final = 4  # minimum letters of such a form, and of a word that is found by it
 _LONGER: Final = 5  # results that begin with the missing word
 _ALIKE: Final = 3  # results similar to it
 _MOST: Final = 50_000  # words kept, about 4 MB; above, the earlier ones are read again
@@ -39,10 +39,9 @@ class NearWords:
         word:
 
         - words that begin with the misspelt word;
-        - words that differ by at most one edit from the misspelt word, or from the misspelt word without its last one to three letters. The
-        first
-          three letters must be the same;
-        - the longest prefix of the misspelt word that is an indexed word and longer than half of it.
+        - words of at least four letters that differ by at most one edit from the misspelt word, or from the misspelt word without its last
+          one to three letters. The first three letters must be the same;
+        - the longest prefix of the misspelt word that is an indexed word, has at least four letters and is longer than half of it.
 
         Args:
             db: a connection to the current state of the word index, with the table `temp.vocabulary` of its words (fts5vocab, row).
@@ -56,9 +55,9 @@ class NearWords:
         if len(word) < _LEAST:
             return []
         words = self._beginning_with(db, word[:_HEAD])
-        near = {one for one in _one_edit_away(words, word) if _has(words, one)}
+        near = {one for one in _one_edit_away(words, word) if len(one) >= _SHORTEST and _has(words, one)}
         if not near:
-            begun = (word[:size] for size in range(len(word) - 1, max(_HEAD, len(word) // 2 + 1) - 1, -1))
+            begun = (word[:size] for size in range(len(word) - 1, max(_SHORTEST, len(word) // 2 + 1) - 1, -1))
             near = {one for one in (next((one for one in begun if _has(words, one)), None),) if one is not None}
         rows = "SELECT term, doc FROM temp.vocabulary WHERE term = ?"
         return _commonest([found for one in near for found in db.execute(rows, (one,))], _ALIKE)

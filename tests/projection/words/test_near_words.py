@@ -52,8 +52,8 @@ def by_looking_at_all(rows: dict[str, int], word: str) -> list[str]:
         return []
     alike = [one for one in rows if one.startswith(word[:3])]
     forms = [word[: len(word) - cut] for cut in range(4) if len(word) - cut >= 4]
-    near = [one for one in alike if any(is_one_edit(form, one) for form in forms)]
-    begun = [one for one in alike if word.startswith(one) and len(one) * 2 > len(word)]
+    near = [one for one in alike if len(one) >= 4 and any(is_one_edit(form, one) for form in forms)]
+    begun = [one for one in alike if word.startswith(one) and len(one) >= 4 and len(one) * 2 > len(word)]
     return commonest(near or sorted(begun, key=len)[-1:], 3)
 
 
