@@ -118,8 +118,8 @@ def _reasons(facts: Facts, *, untested: bool, at_least: bool) -> list[str]:
     if facts.modules:
         reasons.append(f"{_many(facts.modules, 'other directory', 'other directories')} reached")
     if at_least:
-        sites = "call site that may mean it" if facts.unresolved == 1 else "call sites that may mean it"
-        reasons.append(f"{facts.unresolved:,} {sites} could not be followed, {facts.resolved:,} could")
+        resolved = "1 resolved one does" if facts.resolved == 1 else f"{facts.resolved:,} resolved ones do"
+        reasons.append(f"{_many(facts.unresolved, 'unresolved call site')} may call it, {resolved}")
     if facts.dependents:
         reasons.append(f"weight {facts.weight:.1f} (nearer and surer dependents count more)")
     return reasons

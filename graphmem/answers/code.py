@@ -9,6 +9,7 @@ from graphmem.answers.marks import FILE, SYMBOL, Doc, GlobalId, Hidden, Size
 from graphmem.answers.memory import NearbyMemories
 from graphmem.answers.plain import Unpacks, answer
 from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Epistemic, IndexStatus, MomentOrNone, SymbolKind
+from graphmem.runtime.data.conventions import prepares_tests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ class SymbolInfo:
     @property
     def is_runnable(self) -> bool:
         """Whether a test runner can run this symbol: a test, or a module of tests."""
-        return self.entry_point == "test" or (self.is_test and self.kind == "module")
+        return self.entry_point == "test" or (self.is_test and self.kind == "module" and not prepares_tests(self.path))
 
     @property
     def ref(self) -> str:

@@ -63,6 +63,15 @@ def test_a_limit_leaves_half_of_the_places_to_tests_that_can_be_run(graph):
     assert "6 tests affected" in report.risk.reasons
 
 
+def test_the_module_of_a_conftest_is_no_test_to_run(graph):
+    graph.symbol("tests/conftest.py", "<module>", "module")
+    graph.symbol("tests/test_a.py", "<module>", "module")
+    graph.edge("tests/conftest.py:<module>", "a.py:f").edge("tests/test_a.py:<module>", "a.py:f")
+    report = ask(graph.view(), "a.py:f")
+    assert {hit.symbol.path: hit.symbol.is_runnable for hit in report.tests} == {"tests/conftest.py": False, "tests/test_a.py": True}
+    assert "1 test affected" in report.risk.reasons
+
+
 def test_verdicts_follow_depth(graph):
     graph.edge("b.py:one", "a.py:f").edge("c.py:two", "b.py:one").edge("d.py:three", "c.py:two").edge("e.py:four", "d.py:three")
     report = ask(graph.view(), "a.py:f")

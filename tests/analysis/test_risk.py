@@ -133,4 +133,4 @@ def test_as_many_unresolved_sites_as_resolved_ones_make_the_level_a_lower_bound(
     graph.missed("c.py:who", "_f", 6)
     found = risk(graph, "a.py:_f")
     assert found.at_least
-    assert "2 call sites that may mean it could not be followed, 2 could" in found.reasons
+    assert "2 unresolved call sites may call it, 2 resolved ones do" in found.reasons

@@ -29,7 +29,7 @@ const REASONS = [
   [/^([\d,]+) tests? affected$/, (n) => `${tests(n)} betroffen`],
   [/^([\d,]+) entry points? reached$/, (n) => `${many(n, "Einstiegspunkt", "Einstiegspunkte")} erreicht`],
   [/^([\d,]+) other director(?:y|ies) reached$/, (n) => `${many(n, "anderes Verzeichnis", "andere Verzeichnisse")} erreicht`],
-  [/^([\d,]+) call sites? that may mean it could not be followed, ([\d,]+) could$/, (n, m) => `${many(n, "Aufruf, der es meinen kann, war", "Aufrufe, die es meinen können, waren")} nicht verfolgbar, ${number(m)} ${m === 1 ? "war es" : "waren es"}`],
+  [/^([\d,]+) unresolved call sites? may call it, ([\d,]+) resolved ones? do(?:es)?$/, (n, m) => `${many(n, "nicht aufgelöster Aufruf kann es meinen", "nicht aufgelöste Aufrufe können es meinen")}, ${many(m, "aufgelöster tut", "aufgelöste tun")} es`],
   [/^weight ([\d.]+) \(nearer and surer dependents count more\)$/, (weight) => `Gewicht ${Number(weight).toLocaleString("de")} (nähere und sicherere Abhängige zählen mehr)`],
   [/^no dependents found, but text alone cannot prove that there are none$/, () => "keine Abhängigen gefunden, aber Text allein beweist nicht, dass es keine gibt"],
   [/^(.+) files are searched as text only, so their dependents are not known$/, (language) => `Dateien in ${language} werden nur als Text durchsucht, also sind ihre Abhängigen nicht bekannt`],

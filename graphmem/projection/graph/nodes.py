@@ -18,6 +18,7 @@ from graphmem.projection.graph.arrays import F32, I32, NODE_KINDS, U8, Bool, Gra
 from graphmem.projection.graph.entry_points import entry_points
 from graphmem.projection.graph.lookups import NodeNumbers
 from graphmem.runtime.arrow import computed
+from graphmem.runtime.data.conventions import prepares_tests
 
 _BULK: Final = 24  # from this number of nodes on, gathering Arrow columns is faster than one scalar at a time
 
@@ -153,9 +154,12 @@ class GraphNodes:
     def is_runnable(self) -> Bool:
         """Mask of the nodes that a test runner can run, shape (n,).
 
-        These nodes are test cases, and the modules of test files.
+        These nodes are test cases, and the modules of test files that do not only prepare tests.
         """
-        return np.asarray(self.is_test_case | (self.is_test & (self.kind == NODE_KINDS.index("module"))), dtype=np.bool_)
+        runnable = np.array(self.is_test_case, dtype=np.bool_)
+        modules = np.flatnonzero(self.is_test & (self.kind == NODE_KINDS.index("module")))
+        runnable[[int(node) for node in modules if not prepares_tests(self.path(int(node)))]] = True
+        return runnable
 
     def info(self, i: int) -> SymbolInfo:
         """Return a node's description for answers, such as its name and file."""

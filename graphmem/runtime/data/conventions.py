@@ -64,6 +64,7 @@ class Conventions:
     library_folders: frozenset[str] = frozenset()  # of installed libraries, in paths of stack traces
     build_folders: frozenset[str] = frozenset()  # into which a build writes
     test_folders: frozenset[str] = frozenset()
+    test_setup_files: frozenset[str] = frozenset()  # names, without extension, of files that prepare tests and have none
     collected_tests: str = ""  # regular expression of qualified names of tests, if a runner collects tests by name
     collected_classes: str = ""  # the same for names of classes
     collected_bases: str = ""  # bases of classes that a runner collects whatever their name is
@@ -121,3 +122,11 @@ def runtime_names(language: str) -> re.Pattern[str]:
     own = conventions_of(language)
     tables = (shared_conventions(), own, *((conventions_of(own.like),) if own.like else ()))
     return re.compile("|".join(name for table in tables for name in table.runtime_names), re.DOTALL)
+
+
+def prepares_tests(path: str) -> bool:
+    """Return whether a file prepares tests and has none, by its name.
+
+    An example is `conftest.py` of pytest.
+    """
+    return path.rpartition("/")[2].rpartition(".")[0] in all_conventions().test_setup_files
