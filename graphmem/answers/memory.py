@@ -326,7 +326,9 @@ class Forgotten:
     hard: Annotated[bool, Doc("true when the memories were deleted from graph and journal, and not only hidden from search")]
     dry_run: bool
     kept: Annotated[
-        list[str], Doc("Global ids of memories that were kept, because another origin also supports them"), GlobalId(MEMORY)
+        list[str],
+        Doc("Global ids of memories that were kept although their origin was retracted, because they have another origin, too"),
+        GlobalId(MEMORY),
     ] = field(default_factory=list)
 
 

@@ -46,7 +46,7 @@ class RememberExtras(TypedDict, total=False):
     source: Annotated[str | None, Doc("kind of source that the memory comes from; default: agent_explicit, stored by an agent on purpose")]
     origin: Annotated[
         str | None,
-        Doc("where the text comes from: user, repository, agent, tool or web; default: depends on `source`, as agent for agent_explicit"),
+        Doc("where the text comes from: user, repository, agent, tool or web; default: follows from `source`"),
     ]
     scope: Annotated[
         str | None,

@@ -239,7 +239,10 @@ class Entries:
             found = wider
 
     def _with_imports(self, importing: npt.NDArray[np.bool_], found: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return `found` and the files that `importing` files import, shape (f,)."""
+        """Return `found`, extended by the files that given files import.
+
+        `importing` has True for each file whose imports are added. All three are booleans, one for each file.
+        """
         files, view = self.files, self.view
         imports = EDGE_KINDS.index(EdgeKind.IMPORTS)
         wider = found.copy()

@@ -120,9 +120,9 @@ class Modules:
         self._number = number
 
     def is_settled(self) -> bool:
-        """Whether a new division of the same files would give the same modules.
+        """Whether naming the same groups of files again keeps all names and ids.
 
-        The new division takes these modules as the known ones.
+        The names and ids of modules depend on those of the earlier modules. Here, these modules are taken as the earlier ones.
         """
         known = [Known(one.id, one.name, frozenset(one.paths)) for one in self.groups]
         groups = sorted(one.paths for one in self.groups)

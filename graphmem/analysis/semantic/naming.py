@@ -137,7 +137,10 @@ def main_folder(group: Sequence[str]) -> str:
 
 
 class _Names:
-    """Names that are true of each group, best first; see the module's rule."""
+    """Finds names of groups of files; each name is true of most files.
+
+    The docstring of this module has the rule.
+    """
 
     def __init__(self, groups: Sequence[Sequence[str]], weight: Mapping[str, float], tests: Collection[str], root: str) -> None:
         folders = Folders(path for group in groups for path in group)

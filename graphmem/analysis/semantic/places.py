@@ -77,7 +77,10 @@ class Folders:
         return "/".join(part for part in (project, "" if kind == "main" else kind, own) if part)
 
     def short(self, path: str) -> str:
-        """Return a file's short path: its folder's short name, and its name."""
+        """Return the path of a file with the short name of its folder.
+
+        For `packages/cli/src/a.py`, it may be `packages/cli/a.py`. The method `shown` has the rules for folders.
+        """
         folder, _, name = path.rpartition("/")
         shown = self.shown(folder)
         return f"{shown}/{name}" if shown else name
@@ -133,10 +136,11 @@ class Places:
         return [Counter(word for path in files for word in set(path.split("/")[:-1])) for files in self.naming]
 
     def shared_word(self, module: int, base: str) -> str:
-        """Return a folder name that most files of a module share; "" if none.
+        """Return a folder name that is common in a module and rare elsewhere.
 
-        The module has most of the files with such a folder: `replays` of `app/replays`, `queries/replays` and `api/replays`. More of its
-        files have such a folder than are in `base`.
+        For a module with `app/replays`, `queries/replays` and `api/replays`, the name is `replays`. Most files of the module are below a
+        folder of this name, and more of them than are in the folder `base`. Most of the project's files below such a folder belong to the
+        module. The result is "" if no name fits.
         """
         files = self.naming[module]
         in_base = below(files)[base]

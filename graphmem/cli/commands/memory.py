@@ -66,7 +66,15 @@ def remember(
     confidence: Annotated[
         float | None, typer.Option("--confidence", min=0.0, max=1.0, help="Probability that the memory is true, 0 to 1.")
     ] = None,
-    importance: Annotated[float | None, typer.Option("--importance", min=0.0, max=1.0, help="Importance of the memory, 0 to 1.")] = None,
+    importance: Annotated[
+        float | None,
+        typer.Option(
+            "--importance",
+            min=0.0,
+            max=1.0,
+            help="Importance of the memory, 0 to 1; it raises the rank of the memory in the context of agents.",
+        ),
+    ] = None,
     scope: Annotated[
         str,
         typer.Option(

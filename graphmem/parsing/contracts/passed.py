@@ -73,5 +73,9 @@ class Passed:
 
 
 def with_argument(look_up: Lookup, name: str, text: str) -> Lookup:
-    """Return a look-up in which the parameter `name` has the source `text`."""
+    """Return a look-up of names in which one parameter has a given value.
+
+    A look-up is a function that maps a name to the source of the name's value. The new one maps the parameter `name` to `text`, and other
+    names as `look_up` does.
+    """
     return lambda one: text if one == name else look_up(one)

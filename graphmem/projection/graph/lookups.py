@@ -64,7 +64,7 @@ class StringLookup:
 
 
 class _Table:
-    """A number for each distinct string, and the rows sorted by number."""
+    """The distinct strings of a column, numbered, and the rows of each string."""
 
     def __init__(self, code_of: dict[str, int], code: I32) -> None:
         self._code_of = code_of

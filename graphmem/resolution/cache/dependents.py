@@ -129,7 +129,8 @@ class AnswersOf:
     def changed(self, path: str) -> None:
         """Record that new answers were cached for a file.
 
-        Until the look-up table is built again, the answers of this file are scanned one by one.
+        An answer is a cached result of type inference. Until the look-up table is built again, the answers of this file are scanned one by
+        one.
         """
         self._seen.pop(path, None)
 

@@ -63,8 +63,8 @@ class Arguments:
         Args:
             symbol: the function, method or class.
             positional: number of positional arguments in the call; used if `symbol` is a method.
-            taken: number of positional arguments that any other function gets. The number is larger by 1 if the function is stored in a
-                class, because the object is passed, too.
+            taken: number of positional arguments in the call; used if `symbol` is not a method. It is larger by 1 for a function stored in
+                a class, which also gets the object as an argument.
             keywords: names of the keyword arguments.
         """
         if symbol is None or symbol.kind not in FUNCTION_KINDS:

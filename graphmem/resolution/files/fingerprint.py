@@ -160,8 +160,8 @@ class Fingerprints:
             positions: the definitions inside the top-level definition.
             bindings: the bindings of the top-level definition.
             imports: the imports of the top-level definition.
-            methods: its methods that have hashes of their own. Of these, only the facts that `_mention` returns are hashed here. Those that
-                are plain are left out entirely; see `_members`.
+            methods: its methods that have hashes of their own. Of these, only facts on which the class depends are hashed here, such as the
+                name. Methods that other code can find only by their name are left out; see `_members`.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]

@@ -109,9 +109,9 @@ def given_types(inference: Inference, interface: Symbol, part: Symbol) -> dict[_
 def same(wanted: Any, given: Any, types: dict[_Parameter, Any]) -> bool:
     """Return whether a type in a method equals the type an interface requires.
 
-    `wanted` is the type in the interface, and `given` the type in the method. `types` maps type parameters of the interface to types. An
-    unknown type parameter is added to `types` with the type that `given` shows. A type parameter of the given method's own receiver may
-    be any type.
+    `wanted` is the type in the interface, and `given` the type in the method. `types` maps type parameters of the interface to types, and
+    is extended: if `wanted` is `T` and `given` is `Album`, `T` becomes `Album`. If `given` is a type parameter of the method's receiver,
+    as `V` in `func (m *Map[K, V]) Get() V`, it equals any type.
     """
     if isinstance(given, _Parameter):
         return wanted is not None

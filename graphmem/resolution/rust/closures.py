@@ -30,8 +30,9 @@ _NO_ITEM: Final = LIBRARY.closures_of_nothing
 def passed_to_closure(inference: Inference, call: Call) -> Type:
     """Return the type of the value that a called function passes to a closure.
 
-    `call` is a call of `PARAMETER`. Its arguments are the call that passes the closure, the position of the closure among the arguments
-    and that of the parameter.
+    For `a` in `items.sort_by(|a, b| …)`, it is an item of `items`. The parser writes the type of `a` as an artificial call `PARAMETER(call,
+    closure, parameter)`, which is the argument `call`. Its arguments are the call of `sort_by`, the position of the closure among the
+    arguments of that call, and the position of `a` among the parameters of the closure.
     """
     terms = call.entry.terms
     outer, argument, index = (terms[term] for term in call.args)
