@@ -115,7 +115,17 @@ class CoAccess:
         _check("limit", limit, 1, 200)
         _check("depth", depth, 1, 2)
         _check("min_sessions", min_sessions, 0, 1_000_000)
-        paths = self._paths("files", files, 100)
+        return self.together(self._paths("files", files, 100), limit, depth, min_sessions)
+
+    def together(self, paths: Sequence[str], limit: int, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
+        """Return files that change together with given files, as `co_access` does.
+
+        The paths are those of git or of the index. So a path may contain what a person's input may not, such as control characters, a
+        tilde at its beginning, or bytes that are not UTF-8.
+
+        Raises:
+            HistoryError: the log is damaged.
+        """
         history = self.history.known()
         view = self.projections.graph_if_ready()
         edges = joined(view, paths) if view is not None else {}

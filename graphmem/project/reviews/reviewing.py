@@ -215,7 +215,7 @@ class Reviews:
         if not found.files:
             return [], []
         try:
-            answer = self.co_access.co_access(found.files[:MOST_FILES], MOST_RANKED, min_sessions=FORGOTTEN_SUPPORT)
+            answer = self.co_access.together(found.files[:MOST_FILES], MOST_RANKED, min_sessions=FORGOTTEN_SUPPORT)
         except HistoryError as error:
             return [], [Cause("history", f"files that usually change along are not known: {error.message}", 0)]
         there = self.graph.root()
