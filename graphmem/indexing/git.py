@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Final
 
 from graphmem.errors import GitError
 from graphmem.runtime import git as _git
+from graphmem.runtime.files.inside import inside
 
 _UNRESOLVED: Final = "Needed a single revision"  # in git's message about an unknown commit
+_SUBMODULE: Final = b"160000 "  # mode of a submodule in a list of git
 
 
 def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
@@ -32,9 +35,33 @@ def diff(root: Path, base: str, head: str | None) -> str:
         GitError: a revision is unknown.
     """
     revisions = [revision(root, one) for one in (base, head) if one is not None]
-    # Of a submodule only the commit is compared. Reading its files would use its own configuration.
+    # Of a submodule only the commit is compared: git would read its files with the filters of the submodule's own configuration.
     safe = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/")
     return run(root, "diff", *safe, "--relative", "-U0", "--find-renames", *revisions, "--").decode("utf-8", "surrogateescape")
+
+
+def submodules(root: Path, revision: str) -> dict[str, str]:
+    """Map each submodule of a revision below `root` to its commit there.
+
+    Keys are paths relative to `root`. Submodules of submodules are left out.
+
+    Raises:
+        GitError: the revision is unknown.
+    """
+    listed = run(root, "ls-tree", "-r", "-z", revision)
+    entries = [one.decode("utf-8", "surrogateescape").split("\t", 1) for one in listed.split(b"\0") if one.startswith(_SUBMODULE)]
+    return {path: entry.split()[2] for entry, path in entries}
+
+
+def with_commit(root: Path, submodule: str, commit: str) -> Path | None:
+    """Return the directory of a checked-out submodule that has a commit.
+
+    The result is None for any other submodule. `submodule` is its path relative to `root`.
+    """
+    found = inside(root, submodule)
+    if found is None or not (found / ".git").exists():
+        return None
+    return found if _git.answer(found, ("cat-file", "-e", f"{commit}^{{commit}}")).returncode == 0 else None
 
 
 def untracked(root: Path) -> list[str]:
@@ -89,17 +116,20 @@ def unpack(root: Path, name: str, into: Path) -> None:
     """Write the files of a revision below `root` into an empty folder.
 
     The repository and its index do not change. `git archive` is not used, because it leaves out files that a project excludes from
-    archives, such as tests. Externally stored contents of large files are not fetched.
+    archives, such as tests. Externally stored contents of large files are not fetched. The files of a submodule are written if it is
+    checked out and has the commit.
 
     Raises:
         GitError: the revision is unknown, or has no files below `root`.
     """
     commit = revision(root, name)
+    for submodule, there in submodules(root, commit).items():
+        if (source := with_commit(root, submodule, there)) is not None:
+            (into / submodule).mkdir(parents=True)
+            unpack(source, there, into / submodule)
     prefix = run(root, "rev-parse", "--show-prefix").decode().strip()
-    index = into.parent / f"{into.name}.index"
-    try:
+    with tempfile.TemporaryDirectory(prefix="graphmem-index-") as folder:
+        index = Path(folder, "index")
         run(root, "read-tree", f"{commit}:{prefix}", index=index)
         top = Path(run(root, "rev-parse", "--show-toplevel").decode().strip())
         run(top, "checkout-index", "--all", "--quiet", f"--prefix={into}/", index=index)
-    finally:
-        index.unlink(missing_ok=True)

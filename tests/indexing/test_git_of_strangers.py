@@ -11,6 +11,7 @@ import pytest
 from graphmem.errors import GitError
 from graphmem.history.blame import blame
 from graphmem.indexing import git
+from graphmem.project.code.diffs import of_range
 
 WHO = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
@@ -69,6 +70,12 @@ def test_the_traps_work(hostile, caught):
 def test_comparing_a_hostile_repository_runs_nothing(hostile, caught):
     assert "+one = 2" in git.diff(hostile, "HEAD", None)
     assert git.show(hostile, "HEAD", "a.py") == b"one = 1\n"
+    assert not caught.exists()
+
+
+def test_comparing_a_hostile_submodule_runs_nothing(hostile, caught):
+    found = of_range(hostile, "HEAD", None)
+    assert found.files == ["a.py", "inner/a.py"]
     assert not caught.exists()
 
 

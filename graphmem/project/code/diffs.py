@@ -22,10 +22,13 @@ from graphmem.runtime.files.inside import inside
 from graphmem.runtime.texts.lines import decoded_by_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from graphmem.parsing.facts import FileFacts
+
+
+Sides = tuple[bytes | None, bytes | None]  # the old and the new content of a file
 
 
 class Diff(NamedTuple):
@@ -71,16 +74,50 @@ def of_range(root: Path, base: str, head: str | None) -> Diff:
         base, head = base or "HEAD", head or "HEAD"
     changes: list[DefinitionChange] = []
     unmapped: list[str] = []
-    files = parse(git.diff(root, base, head))
-    for file in files:
-        old = git.show(root, base, file.old_path) if file.old_path else None
-        new = (git.show(root, head, file.new_path) if head else _read(root, file.new_path)) if file.new_path else None
-        _collect(file, (old, new), changes, unmapped)
-    found = _finish(base, head or WORKING_TREE, files, changes, unmapped)
-    return found if head else found._replace(untracked=git.untracked(root))
+    untracked: list[str] = []
+    files: list[FileChange] = []
+    for file, sides in _changed(root, base, head, "", untracked):
+        files.append(file)
+        _collect(file, sides, changes, unmapped)
+    return _finish(base, head or WORKING_TREE, files, changes, unmapped)._replace(untracked=untracked)
 
 
-def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | None]:
+def _changed(root: Path, base: str, head: str | None, prefix: str, untracked: list[str]) -> Iterator[tuple[FileChange, Sides]]:
+    """Yield the changed files of a repository and of its submodules.
+
+    Each comes with its old and its new content. A submodule of which a commit is missing here is yielded as one file without content.
+
+    Args:
+        root: root of the repository, or of a submodule.
+        base: the older revision.
+        head: the newer revision; None for the working tree.
+        prefix: path of `root` in the project, ending with '/'; "" for the project itself.
+        untracked: receives the files of the working tree that git does not track; see `Diff.untracked`.
+    """
+    if head is None:
+        untracked += [prefix + path for path in git.untracked(root)]
+    modules, later = git.submodules(root, base), git.submodules(root, head) if head else {}
+    followed: set[str] = set()
+    for path, commit in modules.items():
+        end = later.get(path) if head else None
+        inner = git.with_commit(root, path, commit) if end != commit and (end or not head) else None
+        if inner is not None and (end is None or git.with_commit(root, path, end) is not None):
+            followed.add(path)
+            yield from _changed(inner, commit, end, f"{prefix}{path}/", untracked)
+    for file in parse(git.diff(root, base, head)):
+        if {file.old_path, file.new_path} <= followed:
+            continue
+        old = git.show(root, base, file.old_path) if file.old_path and file.old_path not in modules else None
+        new = (
+            (git.show(root, head, file.new_path) if head else _read(root, file.new_path))
+            if file.new_path and file.new_path not in later
+            else None
+        )
+        named = file._replace(old_path=file.old_path and prefix + file.old_path, new_path=file.new_path and prefix + file.new_path)
+        yield named, (old, new)
+
+
+def _sides_of_text(root: Path, file: FileChange) -> Sides:
     if not file.old_path or not file.new_path:
         whole = "\n".join(line for hunk in file.hunks for line in (hunk.old.lines or hunk.new.lines))
         side = whole.encode("utf-8", "surrogateescape") + b"\n"
@@ -115,7 +152,7 @@ def _read(root: Path, path: str) -> bytes | None:
     return target.read_bytes() if target is not None and target.is_file() else None
 
 
-def _collect(file: FileChange, sides: tuple[bytes | None, bytes | None], changes: list[DefinitionChange], unmapped: list[str]) -> None:
+def _collect(file: FileChange, sides: Sides, changes: list[DefinitionChange], unmapped: list[str]) -> None:
     old, new = _facts(file.old_path, sides[0]), _facts(file.new_path, sides[1])
     found = compare(file, old.definitions if old else (), new.definitions if new else ())
     if found:
