@@ -15,7 +15,7 @@ from graphmem.operations.declare import Hints, Sight
 from graphmem.operations.registry import registry
 from graphmem.projection.memories.sight import NONE, Seen, meeting, seeing
 from graphmem.security.access import FULL, VISIBILITIES, Access, Individual, current_caller
-from graphmem.security.named_memories import TARGETS, Arguments, Keywords, given_ids, items_of, with_ids
+from graphmem.security.named_memories import TARGETS, Arguments, Keywords, given_ids, items_of, with_full_ids, with_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -138,7 +138,9 @@ class Guarded:
         ids, levels = TARGETS[verb]
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            named = [self._see(one) for one in ids(args, kwargs)]
+            seen = {one: self._see(one) for one in ids(args, kwargs)}
+            named = list(seen.values())
+            args, kwargs = with_full_ids(verb, args, kwargs, {given: one.id for given, one in seen.items()})
             if self._access.person is not None:
                 self._expect_own(self._access.person, verb, named, kwargs)
                 args, kwargs = with_ids(verb, args, kwargs)

@@ -14,11 +14,11 @@ class MemoryOwners:
         self._file = file
 
     def own(self, project: str, memory: str, login: str, team: str) -> None:
-        """Record owner and team of a new memory, unless it already has an owner.
+        """Record owner and team of a new memory.
 
-        `team` is the team that sees the memory; "" for none.
+        `team` is the team that sees the memory; "" for none. An earlier record is of a memory that was not stored, or was erased.
         """
-        self._file.change("INSERT OR IGNORE INTO owner VALUES (?, ?, ?, ?)", project, memory, login, team)
+        self._file.change("INSERT OR REPLACE INTO owner VALUES (?, ?, ?, ?)", project, memory, login, team)
 
     def owner(self, project: str, memory: str) -> str:
         """Return the login of a memory's owner; "" if unknown."""

@@ -95,6 +95,42 @@ def with_ids(verb: str, args: Arguments, kwargs: Keywords) -> tuple[Arguments, d
     return args, dict(kwargs)
 
 
+def with_full_ids(verb: str, args: Arguments, kwargs: Keywords, full: Mapping[str, str]) -> tuple[Arguments, dict[str, Any]]:
+    """Return the arguments of a call, with full ids of existing memories.
+
+    A short id means another memory to a caller who sees fewer memories. So the operation, which sees all memories, gets the ids of those
+    memories that the caller sees.
+
+    Args:
+        verb: name of the operation.
+        args: positional arguments of the call.
+        kwargs: keyword arguments of the call.
+        full: maps each id in the arguments to the full id of the memory that it means to the caller.
+    """
+    if verb == "remember":
+        return args, _with(kwargs, _RELATED, full)
+    if verb == "remember_many":
+        items = [_with(item, _RELATED, full) for item in items_of(verb, args, kwargs)]
+        return (items, *args[1:]) if args else (), dict(kwargs) if args else {**kwargs, "items": items}
+    first = 2 if verb == "resolve_conflict" else 1
+    return (*(_in_full(one, full) for one in args[:first]), *args[first:]), _with(kwargs, _EXISTING, full)
+
+
+_EXISTING: Final = ("id", "ids", "winner", "loser")
+_RELATED: Final = ("derived_from", "required_with")
+"""Arguments with ids of existing memories; `id` of a new memory is not one of them."""
+
+
+def _with(fields: Keywords, names: Iterable[str], full: Mapping[str, str]) -> dict[str, Any]:
+    return {name: _in_full(value, full) if name in names else value for name, value in fields.items()}
+
+
+def _in_full(given: Any, full: Mapping[str, str]) -> Any:
+    if given is None:
+        return None
+    return full[given] if isinstance(given, str) else [full[one] for one in given]
+
+
 _Reads = Callable[[Arguments, Keywords], Iterable[str]]
 
 # For each operation with sight NAMED: the memory ids in its arguments, and the visibilities it would set.

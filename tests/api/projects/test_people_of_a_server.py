@@ -134,6 +134,29 @@ def test_private_branches_of_an_erased_person_are_not_those_of_the_next_one_with
         assert [(one.name, one.pushed_by) for one in shop.branches] == [("shown", "")]
 
 
+def test_a_short_id_never_means_a_memory_that_the_caller_does_not_see(server):
+    ann, ben = (RemoteGraphMem(server.project("shop"), server.enter(login)) for login in ("ann", "ben"))
+    hidden = ben.remember("Bob's personal zqbobqz about prices and cents.", visibility="personal").memory
+    own = ann.remember("Alice counts carts number 6112 of the shop.", visibility="personal").memory  # its hash begins with the same digits
+    assert own.short_id.startswith(hidden.short_id)
+    assert ann.update_memory(hidden.short_id, visibility="project").id == own.id
+    derived = ann.remember("Carts are counted by hand.", derived_from=[hidden.short_id]).memory
+    assert [one.id for one in derived.relations] == [own.id]
+    ann.note_use([hidden.short_id])
+    assert ann.forget(hidden.short_id).ids == [own.id]
+    kept = ben.memory(hidden.id)
+    assert (kept.visibility, kept.status, kept.used_count) == ("personal", hidden.status, 0)
+
+
+def test_a_memory_belongs_to_its_author_whoever_failed_to_store_one_with_its_id(server):
+    ann, ben = (RemoteGraphMem(server.project("shop"), server.enter(login)) for login in ("ann", "ben"))
+    with pytest.raises(BadInputError):
+        ann.remember("", id="m0123456789", visibility="personal")
+    assert ben.remember("Ben likes zqteaqz.", id="m0123456789", visibility="personal").memory.id == "m0123456789"
+    assert [one.content for one in ben.memories().memories] == ["Ben likes zqteaqz."]
+    assert ann.memories().memories == []
+
+
 def test_a_role_decides_what_a_person_may_do(tmp_path, server):
     tokens = {level: server.enter(level, level=level) for level in ("read", "write", "curate", "admin")}
     ask = {level: RemoteGraphMem(server.project("shop"), token) for level, token in tokens.items()}
