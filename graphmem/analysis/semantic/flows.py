@@ -110,7 +110,10 @@ def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
 
 
 class _Starts:
-    """Symbols at which the flow of an entry point may begin."""
+    """Finds the symbols at which the call chain of an entry point may begin.
+
+    The chain, called a flow, usually begins at the entry point itself.
+    """
 
     def __init__(self, view: GraphView, calls: Calls) -> None:
         self._view = view

@@ -82,7 +82,10 @@ class Groups:
         return self._members[first:]
 
     def restore(self, members: Iterable[Members | None]) -> None:
-        """Replace all groups by `members`, the earlier result of `members()`."""
+        """Restore all groups from an earlier result of the method `members`.
+
+        A group is a set of inputs (facts of files) and other groups. Existing groups are dropped.
+        """
         self._members = list(members)
         self._numbers = {some: _number(position) for position, some in enumerate(self._members) if some is not None}
         self._containing.forget()
@@ -201,8 +204,9 @@ class Solver:
     def listen(self) -> set[int]:
         """Return a set to which the numbers of facts are added as they are read.
 
-        The set grows with later reads. A fact that is read to compute an answer is not added itself. Instead, the number of the group of
-        all facts of this answer is added. After another call of `listen`, only the new set grows.
+        The caller learns in this way which facts its questions depend on. For a fact that the caller reads itself, its number is added. For
+        an answer, such as a type, one number is added, which stands for all facts that the answer used. After another call of `listen`,
+        only the new set grows.
         """
         self.reads = set()
         return self.reads
