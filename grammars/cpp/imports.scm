@@ -12,3 +12,10 @@
 ((preproc_def
   value: (preproc_arg) @import.module) @import.kind.package
   (#match? @import.module "^\\s*(inline\\s+)?namespace\\s+\\w"))
+
+; #define NAME_NAMESPACE outer::name
+((preproc_def
+  name: (identifier) @_name
+  value: (preproc_arg) @import.module) @import.kind.package
+  (#match? @_name "NAMESPACE|(^|_)NS$")
+  (#match? @import.module "^\\s*[A-Za-z_]\\w*(::\\w+)*\\s*$"))

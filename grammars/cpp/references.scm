@@ -72,7 +72,7 @@
   declarator: (parenthesized_declarator)) @reference.call
   (#match? @_name "^[A-Z][A-Z0-9_]+$"))
 
-; Name name(other), which looks like a declaration of a function
+; Name name(other), Name name(others[n]), which looks like a declaration of a function
 (compound_statement
   (declaration
     type: [
@@ -84,9 +84,14 @@
       declarator: (identifier)
       parameters: (parameter_list
         .
-        (parameter_declaration
-          type: (type_identifier)
-          !declarator))) @reference.call))
+        [
+          (parameter_declaration
+            type: (type_identifier)
+            !declarator)
+          (parameter_declaration
+            type: (type_identifier)
+            declarator: (abstract_array_declarator))
+        ])) @reference.call))
 
 ; Name name(…), Name name{…}: makes a value of the type
 (declaration

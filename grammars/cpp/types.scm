@@ -1,6 +1,6 @@
 ; inherits: cfamily
 
-; type name(other); in a function, which looks like a declaration of one
+; type name(other), type name(others[n]); in a function, which looks like a declaration of one
 (compound_statement
   (declaration
     type: [
@@ -12,9 +12,14 @@
       declarator: (identifier) @target
       parameters: (parameter_list
         .
-        (parameter_declaration
-          type: (type_identifier)
-          !declarator)))) @binding.annotate)
+        [
+          (parameter_declaration
+            type: (type_identifier)
+            !declarator)
+          (parameter_declaration
+            type: (type_identifier)
+            declarator: (abstract_array_declarator))
+        ]))) @binding.annotate)
 
 ; (type &name, type (&name)[n], type name = default)
 (parameter_list
@@ -119,6 +124,27 @@
           (reference_declarator
             (identifier) @target)
         ])))) @binding.local
+
+; catch (type &name) {…}
+(catch_clause
+  parameters: (parameter_list
+    (parameter_declaration
+      type: (_) @annotation
+      declarator: [
+        (identifier) @target
+        (pointer_declarator
+          declarator: (identifier) @target)
+        (reference_declarator
+          (identifier) @target)
+      ]))) @binding.local
+
+; namespace name = outer::inner;
+(namespace_alias_definition
+  name: (namespace_identifier) @target
+  [
+    (namespace_identifier)
+    (nested_namespace_specifier)
+  ] @value .) @binding.assign
 
 ; (…, ...)
 (parameter_list

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import EITHER, INDEX, LITERAL, NAME, NEW, NO_TERM, OPERATOR, STRING, OptionalTerm, TermIndex
+from graphmem.parsing.facts import ATTR, EITHER, INDEX, LITERAL, NAME, NEW, NO_TERM, OPERATOR, STRING, OptionalTerm, TermIndex
 from graphmem.parsing.language import languages
 from graphmem.parsing.languages import Helper
 from graphmem.parsing.languages.conditions import COMMENT, whole
@@ -24,6 +24,8 @@ _WINDOWS: Final = re.compile(rb"\b(?:[A-Z_]*WIN(?:32|64|DOWS)[A-Z0-9_]*|_MSC_VER
 """Names that are defined for Windows only, by compilers or from what these define."""
 
 _NAMESPACE: Final = re.compile(r"\bnamespace\s+([A-Za-z_]\w*(?:::\w+)*)\s*\{")
+
+_QUALIFIED: Final = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 
 _EXPORTS: Final = re.compile(rb"(?:\s|;[^\n]*\n)*(?:LIBRARY|EXPORTS|NAME|DESCRIPTION)\b(?![ \t]*\()")
 """The beginning of the list of exported names of a Windows library."""
@@ -211,6 +213,25 @@ def _templated(builder: TermBuilder, node: Node) -> TermIndex:
     return builder.add((INDEX, term, TermIndex(builder.annotation(types[0])))) if is_typed else term
 
 
+def _qualified(builder: TermBuilder, text: str) -> TermIndex:
+    """Convert a name such as `a::b` to a term (an expression)."""
+    first, *others = text.split("::")
+    found = builder.add((NAME, first.strip()))
+    for name in others:
+        found = builder.add((ATTR, found, name.strip()))
+    return found
+
+
+def _argument(builder: TermBuilder, parameter: Node) -> TermIndex:
+    """Convert an argument that the grammar takes for a parameter to a term.
+
+    In `Type name(other, others[n]);`, `other` looks like a type without a name, and `others[n]` like an array of that type.
+    """
+    term = builder.term(parameter.child_by_field_name("type"))
+    is_item = parameter.child_by_field_name("declarator") is not None
+    return builder.add((INDEX, term, builder.add((LITERAL, "int")))) if is_item else term
+
+
 class CFamilyHelper(Helper):
     """Parses code of C and C++ that the query files cannot express.
 
@@ -248,9 +269,11 @@ class CFamilyHelper(Helper):
     def is_parameter(self, node: Node) -> bool:
         """Whether a parameter in a function header belongs to that function.
 
-        Returns False for the parameter `n` of a function pointer in `int (*call)(int n)`.
+        Returns False for the parameter `n` of a function pointer in `int (*call)(int n)`, and for the exception of a `catch`.
         """
         around = node.parent.parent if node.parent is not None else None
+        if around is not None and around.type == "catch_clause":
+            return False
         inner = around.child_by_field_name("declarator") if around is not None else None
         return inner is None or inner.type not in ("parenthesized_declarator", "abstract_parenthesized_declarator")
 
@@ -277,8 +300,8 @@ class CFamilyHelper(Helper):
         if what == "macro":
             text = builder.text(node).strip()
             parameters = node.parent.child_by_field_name("parameters") if node.parent is not None else None
-            if parameters is None and text.isidentifier():
-                return builder.add((NAME, text))
+            if parameters is None and _QUALIFIED.fullmatch(text):
+                return _qualified(builder, text)
             if "(" not in text and "##" not in text:
                 return builder.unknown
             kept = _without_strings(builder.text(parameters) if parameters is not None else "", text)
@@ -289,6 +312,8 @@ class CFamilyHelper(Helper):
             return builder.add((INDEX, inner, builder.add((LITERAL, POINTED)))) if is_item else builder.add((EITHER, (inner,)))
         if what == "templated":
             return _templated(builder, node)
+        if what == "spaces":  # `a::b` after `namespace name =`
+            return _qualified(builder, builder.text(node))
         if what == "update":  # the operator of `x++` has a second operand, which nobody reads
             operator, inner = node.child_by_field_name("operator"), builder.term(node.child_by_field_name("argument"))
             is_after = operator is not None and operator.start_byte > node.start_byte
@@ -307,8 +332,8 @@ class CFamilyHelper(Helper):
             made = around.child_by_field_name("type") if around is not None and around.type == "declaration" else None
             if made is None or parameters is None:
                 return builder.unknown
-            types = [child.child_by_field_name("type") for child in parameters.named_children if child.type == "parameter_declaration"]
-            return builder.add((NEW, builder.annotation(made), tuple(builder.term(one) for one in types), ()))
+            arguments = (_argument(builder, child) for child in parameters.named_children if child.type == "parameter_declaration")
+            return builder.add((NEW, builder.annotation(made), tuple(arguments), ()))
         return super().helper_term(builder, node, what)
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
