@@ -153,7 +153,8 @@ class RubyHelper(Helper):
                 return builder.add((CALL, callee, arguments, ()))
             called, arguments = _sent(builder, node, builder.text(method), arguments)
             callee = builder.add((ATTR, builder.term(receiver), called)) if receiver is not None else _own(builder, called)
-            return builder.add((CALL, callee, arguments, ()))
+            result = builder.add((CALL, callee, arguments, ()))
+            return builder.add((EITHER, (result, builder.term(receiver)))) if _may_be_class(builder, node) else result
         return super().helper_term(builder, node, what)
 
     def name(self, text: str) -> str:
@@ -283,6 +284,20 @@ def _new_class(builder: TermBuilder, node: Node, arguments: Sequence[TermIndex])
     if target is not None and target.type in ("constant", "identifier") and node.child_by_field_name("block") is not None:
         return builder.add((NAME, builder.text(target)))
     return arguments[0] if arguments else builder.unknown
+
+
+def _may_be_class(builder: TermBuilder, node: Node) -> bool:
+    """Whether a call may create a class, as `Name = Base.new(:first)`.
+
+    It does if `Base` inherits from `Struct`. Then the methods of `Base` are those of `Name`.
+    """
+    around, given = node.parent, node.child_by_field_name("arguments")
+    target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None
+    if target is None or target.type != "constant" or given is None or builder.text(node.child_by_field_name("method") or node) != "new":
+        return False
+    receiver = node.child_by_field_name("receiver")
+    is_named = receiver is not None and receiver.type in ("constant", "scope_resolution")
+    return is_named and {child.type for child in given.named_children} == {"simple_symbol"}
 
 
 def _method_around(builder: TermBuilder, node: Node) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF, TermIndex
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, SELF, TermIndex
 from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.scoped.names import ScopedNames, is_class
 from graphmem.resolution.scoped.source_sets import is_main, module_of
@@ -174,8 +174,15 @@ class ScopedClasses(ScopedNames):
         return self._reopened is True or self._reopened in entry.definitions[symbol.index].modifiers
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: TermIndex) -> Type:
-        """Return the type of a base class, which may be defined inside the class."""
+        """Return the type of a base class, which may be defined inside the class.
+
+        If a call makes the class, as in `class Name < Base.new(:field)`, the base is `Base`.
+        """
         first = entry.terms[term]
+        callee = entry.terms[first[1]] if first[0] == CALL else first
+        if first[0] == CALL and callee[0] == ATTR and callee[2] == self._maker:
+            term = callee[1]
+            first = entry.terms[term]
         while first[0] in (ATTR, INDEX):
             first = entry.terms[first[1]]
         found = super().base(inference, entry, symbol, term)
