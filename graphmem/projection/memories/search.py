@@ -40,7 +40,7 @@ class Terms(NamedTuple):
     of_word: dict[str, str]  # the term that each word is counted as: its stem
     rows: dict[str, int]  # term -> number of memories that contain it
     had_by: dict[str, set[str]]  # memory -> terms it contains
-    texts: int  # number of all memories
+    texts: int  # number of all memories that the caller may see
 
 
 class MemorySearch(MemorySlots):
@@ -97,7 +97,7 @@ class MemorySearch(MemorySlots):
             only: filter of the memories; None for every live memory.
         """
         with self._lock:
-            scores = self._words.scores(query_words(query), len(self._id_at)).scores
+            scores = self._words.scores(query_words(query), len(self._id_at), hidden=self._hidden_texts()).scores
             rows = np.flatnonzero(self._mask(only or MemoryFilter()) & (scores > 0))
             return self._best(rows, scores[rows], limit)
 
@@ -113,7 +113,7 @@ class MemorySearch(MemorySlots):
         with self._lock:
             n = len(self._id_at)
             mask = self._mask(only or MemoryFilter())
-            worded = self._words.scores(words, n)
+            worded = self._words.scores(words, n, hidden=self._hidden_texts())
             rows = np.flatnonzero(mask & (worded.scores > 0))
             ids = dict.fromkeys(one for one, _ in self._best(rows, worded.scores[rows], depth))
             best_words = float(worded.scores[rows].max()) if len(rows) else 0.0
@@ -124,9 +124,7 @@ class MemorySearch(MemorySlots):
                 cosines[near] = values = self._vectors.cosines(vector, near, n)
                 ids |= dict.fromkeys(one for one, _ in self._best(near, values, depth))
                 lowest, highest = float(values.min()), float(values.max())
-            # If a word occurs in no visible memory, reporting it as known would reveal an invisible one.
-            unknown = [] if self._hidden() else worded.unknown
-            found = Found(set(ids), {}, {}, best_words, lowest, highest, unknown)
+            found = Found(set(ids), {}, {}, best_words, lowest, highest, worded.unknown)
 
             def score(one: str) -> bool:
                 slot = self._slot_of.get(one)
@@ -155,7 +153,7 @@ class MemorySearch(MemorySlots):
         """
         with self._lock:
             texts = [(searched(unpack(self._packed[self._slot_of[one]])), score) for one, score in best.items() if one in self._slot_of]
-            scores = self._words.echoes(texts, without, len(self._id_at))
+            scores = self._words.echoes(texts, without, len(self._id_at), self._hidden_texts())
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
             return {one: float(scores[slot]) for one, slot in slots.items() if scores[slot] > 0}
 
@@ -174,7 +172,7 @@ class MemorySearch(MemorySlots):
             estimate is the best score, divided by the share of the words that the best memory has. Rare words count more in this share.
         """
         with self._lock:
-            worded = self._words.scores(words, len(self._id_at), elsewhere)
+            worded = self._words.scores(words, len(self._id_at), elsewhere, self._hidden_texts())
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
             scores = {one: float(worded.scores[slot]) for one, slot in slots.items() if worded.scores[slot] > 0}
             best, share = max(((scores[one], float(worded.shares[slots[one]])) for one in scores), default=(0.0, 1.0))
@@ -191,8 +189,8 @@ class MemorySearch(MemorySlots):
             at = {self._slot_of[one]: one for one in ids if one in self._slot_of}
             had_by: dict[str, set[str]] = {one: set() for one in at.values()}
             of_word, rows = {}, {}
-            for word, (term, count, slots) in self._words.having(words, list(at)).items():
+            for word, (term, count, slots) in self._words.having(words, list(at), self._hidden_texts()).items():
                 of_word[word], rows[term] = term, count
                 for slot in slots:
                     had_by[at[slot]].add(term)
-            return Terms(of_word, rows, had_by, len(self))
+            return Terms(of_word, rows, had_by, len(self) - len(self._hidden()))

@@ -160,6 +160,14 @@ class MemorySlots(MemoryLinks):
             hidden -= {slot for one in ids if (slot := self._slot_of.get(one)) in slots and slot is not None}
         return hidden
 
+    def _hidden_texts(self) -> Bool | None:
+        """Return a mask of the slots (rows) that do not count for the caller.
+
+        A word in a hidden memory must not change how rare the word is, because the scores would reveal it. None stands for no slots. The
+        lock must be held.
+        """
+        return self._words.mask(self._hidden())
+
     def _visible(self, ids: Collection[str]) -> Collection[str]:
         """Return the given memories that the caller may see.
 

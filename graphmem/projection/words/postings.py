@@ -14,7 +14,7 @@ import math
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from graphmem.projection.words.text import STOP_WORDS, normalise
 
 F32 = npt.NDArray[np.float32]
+Bool = npt.NDArray[np.bool_]
 
 _K1: Final = 0.9
 _B: Final = 0.2
@@ -31,6 +32,7 @@ _MAX_COUNT: Final = 65_535
 _ECHOED: Final = 15  # words of the best hits that count
 _BATCH: Final = 512  # texts tokenized at a time
 _MAX_KNOWN: Final = 400_000  # cached stems; emptied above
+_NOWHERE: Final = (np.zeros(0, np.int32), np.zeros(0, np.float32))
 _known: Final[dict[str, str]] = {}  # the stems of words, for all stemmers of the process
 
 
@@ -179,7 +181,35 @@ class Postings:
             self._texts -= 1
             self._words -= len(words)
 
-    def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None) -> WordScores:
+    def mask(self, slots: Collection[int]) -> Bool | None:
+        """Return a mask of slots, for the argument `hidden` of other methods.
+
+        The result is None for no slots.
+        """
+        if not slots:
+            return None
+        made = np.zeros(len(self._length), np.bool_)
+        made[list(slots)] = True
+        return made
+
+    def _of_term(self, term: str, hidden: Bool | None) -> tuple[npt.NDArray[np.int32], F32]:
+        """Return the slots of the texts with a stem, and how often each has it."""
+        slots = np.frombuffer(self._slots.get(term, b""), np.int32)
+        counts = np.frombuffer(self._counts.get(term, b""), np.uint16).astype(np.float32)
+        if hidden is None:
+            return slots, counts
+        kept = ~hidden[slots]
+        return slots[kept], counts[kept]
+
+    def _norm(self, hidden: Bool | None) -> tuple[int, F32]:
+        """Return the number of texts, and the divisor of each for its length."""
+        texts, words = self._texts, self._words
+        if hidden is not None:
+            texts -= int(hidden.sum())
+            words -= float(self._length[hidden].sum())
+        return texts, _K1 * (1 - _B + _B * self._length / max(words / max(texts, 1), 1.0))
+
+    def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None, hidden: Bool | None = None) -> WordScores:
         """Return the score of each text for a query, by slot (number of the text).
 
         The score is BM25 multiplied by a power of the covered share. The covered share is the part of the query's words that the text
@@ -191,6 +221,7 @@ class Postings:
             size: number of slots in the result.
             elsewhere: number of texts with each word in another index, if the texts of both indexes are ranked together. The rarity of a
                 word is then computed over both, because it is unreliable in an index of few texts.
+            hidden: mask of the slots whose texts do not count, as if they were not in the index; None for none.
         """
         wanted = [word for word in words if word not in STOP_WORDS] or list(words)
         stem = self._stem(wanted)
@@ -200,28 +231,26 @@ class Postings:
             terms.setdefault(stem[word], word)
             if elsewhere is not None and elsewhere.rows.get(word):
                 others[stem[word]] = max(elsewhere.rows[word], others.get(stem[word], 0))
-        known = [term for term in terms if term in self._slots]
-        texts = self._texts + (elsewhere.total if elsewhere is not None else 0)
+        having = {term: found for term in terms if term in self._slots and len((found := self._of_term(term, hidden))[0])}
+        texts, norm = self._norm(hidden)
+        texts += elsewhere.total if elsewhere is not None else 0
         total = np.zeros(size, np.float32)
         covered = np.zeros(size, np.float32)
         asked = 0.0
-        norm = _K1 * (1 - _B + _B * self._length / max(self._words / max(self._texts, 1), 1.0))
-        for term in sorted({*known, *others}):
-            rows = len(self._slots.get(term, ())) + others.get(term, 0)
+        for term in sorted({*having, *others}):
+            slots, counts = having.get(term, _NOWHERE)
+            rows = len(slots) + others.get(term, 0)
             idf = math.log(1 + (texts - rows + 0.5) / (rows + 0.5))
             asked += idf
-            if term in self._slots:
-                slots = np.frombuffer(self._slots[term], np.int32)
-                counts = np.frombuffer(self._counts[term], np.uint16).astype(np.float32)
-                total[slots] += idf * (_K1 + 1) * counts / (counts + norm[slots])
-                covered[slots] += idf
+            total[slots] += idf * (_K1 + 1) * counts / (counts + norm[slots])
+            covered[slots] += idf
         if asked:
             covered /= asked
             total *= covered**_COVERAGE
-        unknown = [word for term, word in terms.items() if term not in self._slots]
-        return WordScores(total, covered, [terms[term] for term in known], unknown)
+        unknown = [word for term, word in terms.items() if term not in having]
+        return WordScores(total, covered, [terms[term] for term in having], unknown)
 
-    def echoes(self, texts: Sequence[tuple[str, float]], without: Sequence[str], size: int) -> F32:
+    def echoes(self, texts: Sequence[tuple[str, float]], without: Sequence[str], size: int, hidden: Bool | None = None) -> F32:
         """Score each text by the rare words that it shares with `texts`.
 
         The result has the scores by slot (number of the text). Only the words of `texts` with the highest weights are used.
@@ -232,6 +261,7 @@ class Postings:
             texts: (text, weight) of each best hit. The weight is divided among the words of the hit.
             without: words of the query, which are ignored.
             size: number of slots in the result.
+            hidden: mask of the slots whose texts do not count; None for none.
         """
         split = [([word for word in normalise(text).split() if word not in STOP_WORDS], worth) for text, worth in texts]
         stem = self._stem([*(word for words, _ in split for word in words), *without])
@@ -242,26 +272,26 @@ class Postings:
                 term = stem[word]
                 if term in self._slots and term not in left_out:
                     worth_of[term] = worth_of.get(term, 0.0) + worth / len(words)
-        rarity = {term: math.log(1 + (self._texts - (rows := len(self._slots[term])) + 0.5) / (rows + 0.5)) for term in worth_of}
+        many, norm = self._norm(hidden)
+        having = {term: self._of_term(term, hidden) for term in worth_of}
+        rarity = {term: math.log(1 + (many - len(slots) + 0.5) / (len(slots) + 0.5)) for term, (slots, _) in having.items()}
         best = sorted(worth_of, key=lambda term: (-worth_of[term] * rarity[term], term))[:_ECHOED]
         total = np.zeros(size, np.float32)
-        norm = _K1 * (1 - _B + _B * self._length / max(self._words / max(self._texts, 1), 1.0))
         for term in best:
-            slots = np.frombuffer(self._slots[term], np.int32)
-            counts = np.frombuffer(self._counts[term], np.uint16).astype(np.float32)
+            slots, counts = having[term]
             total[slots] += worth_of[term] * rarity[term] ** 2 * counts / (counts + norm[slots])
         return total
 
-    def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
+    def having(self, words: Iterable[str], slots: Sequence[int], hidden: Bool | None = None) -> dict[str, tuple[str, int, list[int]]]:
         """Map each word to its stem and to the texts that contain the stem.
 
-        A value is (stem, number of all texts with the stem, list of slots). A slot is the number of an indexed text. The list has those of
-        the given `slots` whose texts contain the stem.
+        A value is (stem, number of texts with the stem, list of slots). A slot is the number of an indexed text. The list has those of the
+        given `slots` whose texts contain the stem. Texts of the mask `hidden` do not count.
         """
         wanted = np.asarray(slots, np.int32)
         found = {}
         for word, term in self._stem(sorted(words)).items():
-            rows = np.frombuffer(self._slots.get(term, b""), np.int32)
+            rows, _ = self._of_term(term, hidden)
             # For few slots among many, comparing all is cheaper than the sort of `isin`.
             found[word] = (term, len(rows), wanted[(rows[:, None] == wanted).any(axis=0)].tolist())
         return found

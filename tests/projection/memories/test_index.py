@@ -16,6 +16,8 @@ from graphmem.model import stable_id
 from graphmem.projection.memories.columns import MemoryFilter
 from graphmem.projection.memories.index import MemoryIndex
 from graphmem.projection.memories.moments import Moment
+from graphmem.projection.memories.sight import seeing
+from graphmem.projection.words.postings import Elsewhere
 from graphmem.store.base import Knowledge
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -207,3 +209,19 @@ def test_words_that_no_query_should_hold_do_no_harm(memory):
     for query in ('"', "OR", "NEAR(", "title:x", "*", "", "\x00", "\ud800"):
         index.words(query, 5)
     assert [one for one, _ in index.words("near title", 5)] == ["a"]
+
+
+def test_scores_for_a_caller_are_those_of_an_index_without_the_memories_that_the_caller_does_not_see(memory):
+    shown = [memory("m1", "The cache retries a token."), memory("m2", "The parser keeps a buffer of the token.")]
+    hidden = [memory(f"h{n}", "A token of the payroll of the index, the cache and the schema.", visibility="personal") for n in range(9)]
+    whole, part = (MemoryIndex.from_knowledge(Knowledge(1, rows, [], [], [], [])) for rows in (sorted([*shown, *hidden]), shown))
+    words, ids, elsewhere = ["token", "payroll", "cache", "unheard"], ["m1", "m2"], Elsewhere({"cache": 3}, 7)
+
+    def answers(index):
+        found = index.find(words, None, 10)
+        best = index.words("token cache", 10), index.echoes({"m1": 1.0}, ["token"], ids), index.words_beside(words, elsewhere, ids)
+        return found._replace(score=None), best, index.terms(words, ids)
+
+    with seeing(frozenset({"project"})):
+        assert answers(whole) == answers(part)
+        assert answers(whole)[0].unknown == ["payroll", "unheard"]
