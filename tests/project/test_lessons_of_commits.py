@@ -87,6 +87,12 @@ def test_a_fix_that_only_deletes_teaches_about_its_file(commit, indexed):
     assert _known(service, "shop.py") == ["Fix race in the cache"]
 
 
+def test_a_fix_in_a_file_whose_name_begins_with_a_tilde_teaches_too(commit, indexed):
+    commit(f"Fix race in the cache\n\n{WHY}", **{"~shop": FIXED})
+    [lesson] = indexed().memories().memories
+    assert "~shop.py" in {one.name for one in lesson.about}
+
+
 def test_a_lesson_outlives_an_index_run_that_was_interrupted_after_reading_it(commit, tmp_path, indexed):
     commit(f"Fix race in the cache\n\n{WHY}", shop=FIXED)
     stages = []

@@ -142,7 +142,7 @@ def path(field: str, value: Any, root: str) -> str:
     """
     given = in_project(text(field, value, PATH_CHARACTERS, lines=False), root)
     name = given.replace("\\", "/") if _DRIVE.match(given) or ("\\" in given and "/" not in given) else given
-    if name.startswith(("/", "~")) or _DRIVE.match(name):
+    if name.startswith("/") or name.partition("/")[0] == "~" or _DRIVE.match(name):
         below = root.rstrip("/") + "/"
         if not root or not name.startswith(below):
             raise refuse(
