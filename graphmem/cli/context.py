@@ -38,15 +38,16 @@ class CommandContext:
     _opened: GraphMem | None = field(default=None, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, repr=False)
 
-    def root_to_index(self) -> str | None:
+    def root_to_index(self, service: Service) -> str | None:
         """Return the root directory of the project to index, or None.
 
-        If the user gave a directory, it is returned. Otherwise, an existing index gives None, because the index stores its project's root.
-        For a new index, the result is the root of the project that contains the current directory.
+        If the user gave a directory, it is returned. Otherwise, an index that stores its project's root gives None. An index without a
+        root is new, has only memories, or its first index run did not end. Then the result is the root of the project that contains the
+        current directory.
         """
         if self.location.root is not None:
             return str(self.location.root)
-        return None if self.location.exists else str(find_project(Path.cwd()))
+        return None if service.project().root else str(find_project(Path.cwd()))
 
     def option_to_find(self) -> str:
         """Return the option that a further command needs to find this index.

@@ -79,7 +79,6 @@ def serve_until_interrupted(here: CommandContext, upkeep: ServedIndex) -> None:
     tokens = here.location.data_dir / TOKENS
     loopback = is_loopback(settings.host)
     expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
-    root = here.root_to_index()
     _refuse_second(here)
     # Arrow's own allocator keeps 50 MB that it does not need. The system's allocator returns them (see `graphmem.runtime.process.heap`).
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
@@ -98,7 +97,7 @@ def serve_until_interrupted(here: CommandContext, upkeep: ServedIndex) -> None:
     with service:
         app = build_app(service, options, McpApp(service))
         server = listening(app, settings, tls)
-        _Run(here, service, server, own_token, root, upkeep).until_stopped()
+        _Run(here, service, server, own_token, here.root_to_index(service), upkeep).until_stopped()
 
 
 @contextmanager

@@ -230,6 +230,15 @@ def test_an_index_elsewhere_is_made_and_asked_by_its_directory(graphmem, shop: P
     assert _json(graphmem("index", "--db", db, "--json", cwd=tmp_path))["mode"] == "unchanged"
 
 
+@pytest.mark.parametrize("command", ["index", "rebuild"])
+def test_an_index_elsewhere_with_memories_alone_is_made_of_the_project_in_which_it_runs(graphmem, shop: Path, tmp_path, command):
+    db = tmp_path / "elsewhere"
+    assert graphmem("remember", "Prices are rounded once, at the end.", "--db", db, "-q", cwd=shop).code == 0
+    ran = graphmem(command, "--db", db, "-q", cwd=shop)
+    assert ran.code == 0, ran.said
+    assert "shop/price.py:Price.total" in graphmem("impact", "rounded", "--db", db, "-q", cwd=tmp_path).out
+
+
 def test_an_index_at_home_is_found_again_without_saying_so(graphmem, shop: Path) -> None:
     assert graphmem("index", shop, "--home", "-q").code == 0
     assert not (shop / ".graphmem").exists()

@@ -84,9 +84,9 @@ def index(
     from graphmem.cli.progress import followed, shown_progress
     from graphmem.client.remote import RemoteGraphMem
 
-    root = here.root_to_index()
     here.expect_files()
     service = here.service(create=True)
+    root = here.root_to_index(service)
     if scip or runtime or coverage:
         from graphmem.project.graph.outside_evidence import leave
 

@@ -111,8 +111,8 @@ def rebuild(
     """
     from graphmem.cli.progress import shown_progress
 
-    root = here.root_to_index()
     service = here.service(create=True)
+    root = here.root_to_index(service)
     with shown_progress(here.output) as on_progress:
         answer = service.rebuild(root, on_progress)
     if here.output.as_json:
