@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import SettingsError
+from graphmem.runtime.files.home import home
 from graphmem.settings import DEFAULT_ORIGIN, Settings
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _is_persons(directory: Path) -> bool:
 
     This is assumed of the home directory, if its `.graphmem` contains no database.
     """
-    return directory == Path.home().resolve() and not (directory / ".graphmem" / DATABASE).exists()
+    return directory == home().resolve() and not (directory / ".graphmem" / DATABASE).exists()
 
 
 def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Location:
@@ -116,9 +117,9 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
             "neither a project nor an index is given; give the directory of one of them", setting="db", value="", origin=DEFAULT_ORIGIN
         )
     root = root.resolve()
-    beside, home = root / ".graphmem", user_data_dir(environ or {}) / "graphmem" / _directory_name(root)
-    if settings.home or (home.is_dir() and not beside.is_dir()):
-        return Location(home, root)
+    beside, apart = root / ".graphmem", user_data_dir(environ or {}) / "graphmem" / _directory_name(root)
+    if settings.home or (apart.is_dir() and not beside.is_dir()):
+        return Location(apart, root)
     return Location(beside, root)
 
 
@@ -130,7 +131,7 @@ def models_dir(environ: Mapping[str, str]) -> Path:
 def user_data_dir(environ: Mapping[str, str]) -> Path:
     """The directory for a user's data: `XDG_DATA_HOME`, or `~/.local/share`."""
     given = environ.get("XDG_DATA_HOME", "")
-    return Path(given) if given.startswith("/") else Path("~/.local/share").expanduser()
+    return Path(given) if given.startswith("/") else home() / ".local" / "share"
 
 
 def _directory_name(root: Path) -> str:

@@ -16,6 +16,7 @@ from graphmem.location import JOURNAL, SHARED, Location
 from graphmem.maintenance.archive import PORTABLE
 from graphmem.maintenance.backup import listed, readable
 from graphmem.maintenance.place import open_to_others
+from graphmem.runtime.files.home import home
 from graphmem.server import owner
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _database(folder: Path, health: Mapping[str, Any]) -> Iterator[Trap]:
 
 
 def _hooks(location: Location) -> Iterator[Trap]:
-    for one in outdated_hooks(location.root, Path.home()):
+    for one in outdated_hooks(location.root, home()):
         cause = f"{one.path} has no hook of graphmem for {', '.join(one.missing)}"
         yield Trap("outdated hooks", "note", cause, f"run `graphmem install {one.agent}{' --user' * (one.scope == 'user')}`")
 

@@ -14,6 +14,7 @@ from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext, directory
 from graphmem.errors import BadInputError
 from graphmem.location import find_project, models_dir
+from graphmem.runtime.files.home import home
 
 if TYPE_CHECKING:
     from graphmem.hooks.install import Change, Vault
@@ -122,7 +123,7 @@ def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path
     root = directory(project) if project is not None else find_project(Path.cwd())
     words = [command] if command else ["graphmem"] if shutil.which("graphmem") else [sys.executable, "-P", "-m", "graphmem"]
     scope = "user" if user else "project"
-    found = [target for name in names for target in targets(name, scope, root, Path.home(), words)]
+    found = [target for name in names for target in targets(name, scope, root, home(), words)]
     return found, Vault(models_dir(os.environ).parent / "install")
 
 

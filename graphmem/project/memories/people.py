@@ -21,6 +21,7 @@ from graphmem.memory.files.sync import listed, sync
 from graphmem.memory.files.user_book import USER
 from graphmem.memory.repository.write import FILE
 from graphmem.memory.texts.types import LIVE_STATUSES
+from graphmem.runtime.files.home import home
 from graphmem.runtime.files.inside import inside
 from graphmem.runtime.files.vault import MARK, opened_text, read_mark
 from graphmem.runtime.process.limits import unless_refused
@@ -222,4 +223,4 @@ class PeopleFiles:
     def rules(self, files: Sequence[str] | None = None) -> RuleSet:
         root = self.root()
         own = None if files is None else [in_project(one, root) for one in files]
-        return RuleSet(*read_rules(root, Path.home(), own))
+        return RuleSet(*read_rules(root, home(), own))

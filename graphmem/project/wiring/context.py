@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem.embedding.served_reranker import reranker_of
@@ -24,6 +23,7 @@ from graphmem.project.wiring.code import CodeParts
 from graphmem.project.wiring.inputs import Inputs, Later
 from graphmem.project.wiring.stored import StoredParts
 from graphmem.projection.projections import Projections
+from graphmem.runtime.files.home import home
 from graphmem.search.accepted import WeightBook
 from graphmem.search.searcher import Searcher, SearchModels
 from graphmem.settings import Settings
@@ -53,7 +53,7 @@ def create_context(inputs: Inputs, stored: StoredParts, code: CodeParts, later: 
     """Create search, learning, and the injector of context for agents."""
     store, data_dir, settings, model = inputs.store, inputs.data_dir, inputs.settings, stored.model
     graph, projections, vectors, book, observer = stored.graph, stored.projections, stored.vectors, stored.book, stored.observer
-    user = UserMemories(book, UserBook(Path.home() / ".graphmem" if not settings.projects else data_dir / "user"))
+    user = UserMemories(book, UserBook(home() / ".graphmem" if not settings.projects else data_dir / "user"))
     people = PeopleFiles(book, graph.root_or_none, data_dir, settings)
     switch = LearningSwitch(data_dir, settings.learning, lambda: book.clock.now())
     learning = SessionLearning(
