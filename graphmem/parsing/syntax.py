@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable
+from threading import Lock
 from typing import Final
 
 from tree_sitter import Language, Parser, Point, Range, Tree
@@ -24,7 +25,7 @@ Some sources of a few kilobytes make a parser request gigabytes within seconds.
 """
 
 
-_SLICES: Final = 10  # timeouts of the library within one limit
+_USED_UP: Final = 0.9  # share of the limit: the library's clock and that of the thread differ a little
 
 
 class Syntax:
@@ -73,25 +74,46 @@ class Syntax:
 class Bounded:
     """A parser that gives up after a limit of its thread's processor time.
 
-    The library can only limit elapsed time. Such a limit would lose files on a busy machine. So the parser runs for short periods of
-    elapsed time, and continues until the processor time is used up.
+    The library can only limit elapsed time. Such a limit alone would lose files on a busy machine. So a parse that reaches the elapsed time
+    before the processor time begins again, with twice the elapsed time. It does not continue: after syntax errors, the tree of a continued
+    parse can differ from the tree of an uninterrupted one.
+
+    Threads may share a parser.
     """
 
-    def __init__(self, language: Language, limit_micros: int) -> None:
+    def __init__(self, language: Language, limit_micros: int, first_micros: int | None = None) -> None:
+        """Create a parser for a grammar.
+
+        Args:
+            language: the grammar.
+            limit_micros: processor time of one parse.
+            first_micros: elapsed time of the first attempt; by default the limit.
+        """
         self.parser = Parser(language)
         self._limit_s = limit_micros / 1e6
-        with warnings.catch_warnings():
-            # The replacement, a progress callback that cancels, crashes the pinned core.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self.parser.timeout_micros = max(1, limit_micros // _SLICES)  # type: ignore[misc]  # the stubs forget the setter
+        self._first_micros = first_micros or limit_micros
+        self._micros = 0  # elapsed time that is set
+        self._lock = Lock()
 
     def parse(self, source: bytes, old: Tree | None = None) -> Tree | None:
         """Parse UTF-8 bytes to a syntax tree; None if the time limit is reached."""
-        deadline = time.thread_time() + self._limit_s
-        while True:
-            try:
-                return self.parser.parse(source, old) if old is not None else self.parser.parse(source)
-            except ValueError:  # the timeout of one slice
-                if time.thread_time() >= deadline:
-                    self.parser.reset()  # the next source would otherwise continue this one
-                    return None
+        micros = self._first_micros
+        with self._lock:
+            while True:
+                self._limit_elapsed(micros)
+                started = time.thread_time()
+                try:
+                    return self.parser.parse(source, old) if old is not None else self.parser.parse(source)
+                except ValueError:  # the elapsed time is used up
+                    self.parser.reset()  # the next parse would otherwise continue this one
+                    if time.thread_time() - started >= self._limit_s * _USED_UP:
+                        return None
+                    micros *= 2
+
+    def _limit_elapsed(self, micros: int) -> None:
+        if self._micros != micros:
+            self._micros = micros
+            with warnings.catch_warnings():
+                # The replacement, a progress callback that cancels, crashes the pinned core.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self.parser.timeout_micros = micros  # type: ignore[misc]  # the stubs forget the setter

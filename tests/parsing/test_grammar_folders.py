@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
 import time
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from tree_sitter import Query, QueryCursor
@@ -137,16 +139,23 @@ def test_a_busy_machine_costs_no_file_its_tree():
     source = b"def f(x):\n    return g(x)\n" * 20_000
     grammar = load_grammar("python")
     whole = grammar.parse(source)
-    bounded = syntax.Bounded(grammar.language, 10_000_000)
-    with pytest.warns(DeprecationWarning, match="progress_callback"):
-        bounded.parser.timeout_micros = 1_000  # the library's clock runs out again and again, as when others have the processor
-    with pytest.raises(ValueError, match="Parsing failed"):
-        bounded.parser.parse(source)
-    bounded.parser.reset()
-    tree = bounded.parse(source)
+    tree = syntax.Bounded(grammar.language, 10_000_000, 1_000).parse(source)
     assert tree is not None
     assert tree.root_node.descendant_count == whole.root_node.descendant_count
     assert str(tree.root_node) == str(whole.root_node)
+
+
+def test_a_busy_machine_changes_no_tree_of_a_file_with_syntax_errors():
+    grammar = load_grammar("python")
+    interrupted = syntax.Bounded(grammar.language, 10_000_000, 100)
+    lines = Path(syntax.__file__).read_text(encoding="utf-8").splitlines(keepends=True)
+    for seed in range(25):
+        chance, edited = random.Random(seed), list(lines)
+        for _ in range(15):
+            at = chance.randrange(len(edited))
+            edited[at : at + chance.randrange(4)] = chance.choices(lines, k=chance.randrange(4))
+        source = "".join(edited).encode()
+        assert str(interrupted.parse(source).root_node) == str(grammar.parse(source).root_node), seed
 
 
 def test_the_limit_of_a_parse_is_processor_time_and_the_next_source_begins_anew():
