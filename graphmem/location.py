@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 JOURNAL: Final = "memories"  # directory of the memories' journal in the data directory
 DATABASE: Final = "graph.db"  # file of the graph database in the data directory
+BACKUPS: Final = "backups"  # directory of backups in the data directory
 OWNER: Final = "owner.json"  # file in the data directory that names its server
 SHARED: Final = "graph.shared"  # file in the data directory that says where a graph in PostgreSQL is
 

@@ -62,6 +62,9 @@ TEST_KINDS: Final = ("test", "fixture")  # kinds of entry points that are omitte
 ENTRY_RULES: Final = ("route", "command", "event", "export")
 """Rule of an edge -> kind of entry point of its target."""
 
+LIBRARY_HOOK: Final = "hook"
+"""Rule of an edge to a method that a base class of a library calls."""
+
 MODULE_QUALNAME: Final = "<module>"
 
 SKIPPED: Final = "skipped"
@@ -318,5 +321,8 @@ class IndexProgress(NamedTuple):
     total: int  # 0 while unknown
     message: str
 
+
+ENDED_STAGES: Final = frozenset({"done", "failed"})
+"""Last stages of an index run."""
 
 Json = dict[str, Any]

@@ -19,7 +19,7 @@ import numpy as np
 from graphmem.analysis.walk import FloatArray, IntArray, reverse
 from graphmem.analysis.walk import reached as nodes_reached
 from graphmem.analysis.words_of_names import name_features
-from graphmem.model import EdgeKind
+from graphmem.model import LIBRARY_HOOK, EdgeKind
 from graphmem.projection.graph.arrays import CLASS_CODES, FILE, FUNCTION_CODES, SYMBOL
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _hooked_share(view: GraphView) -> float:
     found = _HOOKED.get(view)
     if found is None:
         counted = np.isin(view.kind, FUNCTION_CODES) & ~view.is_test
-        is_hook = np.array([rule == "hook" for rule in view.rules], dtype=bool)
+        is_hook = np.array([rule == LIBRARY_HOOK for rule in view.rules], dtype=bool)
         called = np.zeros(view.n, dtype=bool)
         called[view.dst[is_hook[view.edge_rule]]] = True
         found = _HOOKED[view] = int(np.count_nonzero(called & counted)) / max(1, int(np.count_nonzero(counted)))

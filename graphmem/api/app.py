@@ -33,15 +33,15 @@ from graphmem.api.requests.limits import ServerLimits
 from graphmem.api.routes import explorer, page
 from graphmem.api.routes.bulk import IMPORT_BYTES, IMPORT_PATH, import_memories
 from graphmem.api.routes.export import Export
-from graphmem.api.routes.health import HEALTH_PATH, METRICS_PATH, OPEN, READY_PATH, UNCOUNTED, exposed, health, ready
+from graphmem.api.routes.health import METRICS_PATH, OPEN, READY_PATH, UNCOUNTED, exposed, health, ready
 from graphmem.api.schema import build_schema
 from graphmem.errors import SettingsError
 from graphmem.operations.registry import Operations as Service
 from graphmem.runtime.identity import INDEX_HEADER
+from graphmem.runtime.network.paths import GRAPHQL_PATH, HEALTH_PATH
 from graphmem.runtime.network.pushes import BODY_BYTES, PUSH_PATH, project_and_branch
 from graphmem.security.tokens import Keys, TokenFile
 
-GRAPHQL_PATH = "/graphql"
 PREFIX = "/p/"  # of the projects of a server with several
 _ROLES = "`graphmem projects` lists yours, and the server's operator gives roles with `graphmem server role`"
 EXPORT_PATH = "/export.jsonl"

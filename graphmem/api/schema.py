@@ -17,13 +17,14 @@ from strawberry.types.graphql import OperationType
 
 from graphmem import answers, model
 from graphmem.answers.injection import ContextReady
+from graphmem.answers.marks import FILE, MEMORY, SYMBOL
 from graphmem.api.execution.direct import Direct, direct
 from graphmem.api.execution.documents import Documents
 from graphmem.api.execution.executor import PlainExecutor
 from graphmem.api.execution.guard import BRANCH, Guard, begun
 from graphmem.api.requests.complexity import sized_by
 from graphmem.api.requests.context import Connection, Info
-from graphmem.api.requests.ids import FILE, MEMORY, SYMBOL, as_ref, parse_global_id
+from graphmem.api.requests.ids import as_ref, parse_global_id
 from graphmem.api.requests.limits import ServerLimits, no_more_than
 from graphmem.api.requests.progress import ahead
 from graphmem.api.requests.repository import within_project

@@ -12,13 +12,12 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from graphmem.cli.output import Output
-from graphmem.model import IndexProgress
+from graphmem.model import ENDED_STAGES, IndexProgress
 from graphmem.runtime.texts.safe_text import inert
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_ENDS: Final = frozenset({"done", "failed"})
 _WORDS: Final = {
     "history": "reading history",
     "discover": "finding files",
@@ -100,7 +99,7 @@ class _Bars:
             if step.stage != self._last:
                 self._close(self._last)
                 self._last = step.stage
-            if step.stage in _ENDS:
+            if step.stage in ENDED_STAGES:
                 return
             if step.stage not in self._tasks:
                 self._tasks[step.stage] = self._bars.add_task(_WORDS.get(step.stage, step.stage), total=None, count="", message="")
@@ -140,7 +139,7 @@ class _Lines:
 
     def _say(self) -> None:
         step = self._step
-        if step is not None and step.stage not in _ENDS:
+        if step is not None and step.stage not in ENDED_STAGES:
             self._output.note(f"{_WORDS.get(step.stage, step.stage):<18}{time.monotonic() - self._since:7.1f} s  {_count(step)}".rstrip())
 
 

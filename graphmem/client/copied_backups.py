@@ -9,12 +9,10 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from graphmem.errors import BadInputError
+from graphmem.location import BACKUPS
 from graphmem.runtime.process.limits import disk_refusal
-
-BACKUPS: Final = "backups"
 
 
 def expect_new(dest: Path) -> None:

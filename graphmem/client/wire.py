@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 from graphmem import answers, errors
 from graphmem.client.decode import decoder
 from graphmem.runtime.identity import INDEX_HEADER
-
-GRAPHQL_PATH = "/graphql"
+from graphmem.runtime.network.paths import GRAPHQL_PATH
 
 _ERRORS: dict[str, type[errors.GraphMemError]] = {
     "BAD_INPUT": errors.BadInputError,

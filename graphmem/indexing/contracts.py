@@ -14,7 +14,7 @@ from graphmem.contracts import rows as file
 from graphmem.contracts.linking import link
 from graphmem.contracts.rows import ContractRow
 from graphmem.contracts.services import service_of
-from graphmem.model import EdgeKind, EdgeRow, EdgeSource
+from graphmem.model import MODULE_QUALNAME, EdgeKind, EdgeRow, EdgeSource
 from graphmem.runtime.process.limits import disk_refusal
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ def is_schema(path: str) -> bool:
     return path.endswith(SCHEMAS)
 
 
-MODULE: Final = "<module>"
 """Qualified name of the symbol that stands for a whole file."""
 
 
@@ -195,7 +194,7 @@ def _edges(rows: Mapping[str, Sequence[ContractRow]]) -> dict[str, list[EdgeRow]
     best: dict[tuple[str, str, str], tuple[Link, set[int]]] = {}
     for one in link(row for path in sorted(rows) for row in rows[path]):
         src, dst = one.asks.symbol, one.offers.symbol
-        if not src or not dst or src == dst or (one.offers.handler and one.offers.qualname == MODULE):
+        if not src or not dst or src == dst or (one.offers.handler and one.offers.qualname == MODULE_QUALNAME):
             continue  # the module of a route whose handler is unknown names the handlers of all its routes
         key = (one.asks.path, src, dst)
         known = best.get(key)

@@ -7,12 +7,11 @@ agent's words may come from that text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.injection.edits import Edit
-from graphmem.injection.uses import Doubt, Known, UseBook
+from graphmem.injection.uses import CITED, Doubt, Known, UseBook
 from graphmem.knowledge import is_held
 from graphmem.memory.texts.types import LIVE_STATUSES
 from graphmem.observe.commands.tools import FOREIGN, OWN_SERVER, call_of
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 MAX_TEXT: Final = 65_536  # characters of one event that are read
 _CHANGES: Final = 32  # replacements of one event
-_OFFERED: Final = re.compile(r"#([0-9a-f]{4,64})\b")
 
 
 class Feedback:
@@ -93,7 +91,7 @@ class Feedback:
             return []
         if (foreign := FOREIGN.match(tool)) and foreign["server"].lower() == OWN_SERVER:
             index = self._book.index()
-            found = (index.by_short_id(one) for one in dict.fromkeys(_OFFERED.findall(text)))
+            found = (index.by_short_id(one) for one in dict.fromkeys(CITED.findall(text)))
             self._uses.shown(session, [one for one in found if one])
             return []
         call = call_of(tool, args)

@@ -23,7 +23,7 @@ from graphmem.injection.edits import Edit
 from graphmem.injection.recent_sessions import RecentSessions
 
 _SHOWN: Final = 500  # memories of one session
-_CITED: Final = re.compile(r"#([0-9a-f]{4,64})\b")
+CITED: Final = re.compile(r"#([0-9a-f]{4,64})\b")
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 _WRONG: Final = re.compile(
     r"(?<!not )(?<!n't )\b(?:wrong|incorrect|outdated|out of date|obsolete|untrue|false|mistaken|misleading|stale"
@@ -122,7 +122,7 @@ class UseBook:
             cited: dict[str, None] = {}
             doubts: dict[str, str] = {}
             for sentence in _SENTENCE.split(text):
-                ids = [by_short[short] for short in _CITED.findall(sentence) if short in by_short]
+                ids = [by_short[short] for short in CITED.findall(sentence) if short in by_short]
                 if _WRONG.search(sentence):
                     doubts.update((one, " ".join(sentence.split())) for one in ids if one not in state.doubted)
                 else:

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from isal import isal_zlib
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
+from graphmem.location import BACKUPS, DATABASE, JOURNAL
 from graphmem.runtime.files.sqlite_file import private
 from graphmem.runtime.process.limits import unless_refused
 from graphmem.runtime.process.system import write_at
@@ -27,12 +28,9 @@ _SUM: Final = b"crc32:"  # prefix of an archive's comment; the checksum of all b
 _DIGITS: Final = 8
 _ZIP_END: Final = 22  # bytes of the final record of a zip without a comment
 _ZIP_MARK: Final = b"PK\x05\x06"
-FOLDER: Final = "backups"  # in the index directory
 SUFFIX: Final = ".graphmem.zip"
 MANIFEST: Final = "manifest.json"
-DATABASE: Final = "graph.db"
 DUMP: Final = "dump"
-JOURNAL: Final = "memories"
 PORTABLE: Final = "any"
 _PIECE: Final = 1 << 20
 _DEEPEST: Final = 8  # maximum path parts of a file in a backup, including its name
@@ -57,7 +55,7 @@ LEFT_OUT: Final = (
     "sandbox",  # a copy of the database for user-written queries
     "server.log",
     ".gitignore",
-    FOLDER,
+    BACKUPS,
     ".owner-",
     ".restore-",
     ".backup-",

@@ -24,12 +24,10 @@ from urllib.parse import quote
 import graphmem
 from graphmem.answers.upkeep import BackupInfo
 from graphmem.errors import BadInputError, DatabaseDamagedError
+from graphmem.location import BACKUPS, DATABASE, JOURNAL
 from graphmem.maintenance.archive import (
-    DATABASE,
     DUMP,
-    FOLDER,
     FORMAT,
-    JOURNAL,
     LEFT_OUT,
     PORTABLE,
     SUFFIX,
@@ -179,7 +177,7 @@ def clear_leftovers(data_dir: Path) -> list[str]:
         Names of deleted files.
     """
     gone = []
-    for folder in (data_dir, data_dir / FOLDER):
+    for folder in (data_dir, data_dir / BACKUPS):
         for one in sorted(folder.iterdir()) if folder.is_dir() else ():
             if one.name.startswith((".backup-", ".restore-")) and not one.is_symlink():
                 shutil.rmtree(one) if one.is_dir() else one.unlink()
@@ -249,7 +247,7 @@ def kept_files(data_dir: Path) -> Iterator[tuple[str, Path]]:
 
 def listed(data_dir: Path) -> list[Path]:
     """Return the backups in an index's own directory of backups, oldest first."""
-    folder = data_dir / FOLDER
+    folder = data_dir / BACKUPS
     found = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
     return sorted((one for one in found if not one.name.startswith(".")), key=lambda one: (one.stat().st_mtime, one.name))
 
@@ -290,7 +288,7 @@ def _target(data_dir: Path, dest: Path | None, kind: str, project: str, moment: 
             )
         folder, file = dest.absolute().parent, dest.name
     else:
-        folder, file = dest.absolute() if dest is not None else data_dir / FOLDER, name + SUFFIX
+        folder, file = dest.absolute() if dest is not None else data_dir / BACKUPS, name + SUFFIX
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

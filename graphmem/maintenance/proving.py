@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from graphmem.errors import DatabaseDamagedError
-from graphmem.maintenance.archive import FOLDER, check_bytes
+from graphmem.location import BACKUPS
+from graphmem.maintenance.archive import check_bytes
 from graphmem.observe.running.checkpoint import RECORD, TRAIL, damage_of_record, damage_of_trail
 from graphmem.projection.container import DamagedFileError, read_container
 from graphmem.runtime.files.checksums import SIDES, Proof, proof, read_sealed_json
@@ -176,7 +177,7 @@ def _patterns() -> re.Pattern[str]:
 
 
 def _files(data_dir: Path) -> Iterator[tuple[Path, Kind]]:
-    for inner in ("", "trails/", f"{FOLDER}/"):
+    for inner in ("", "trails/", f"{BACKUPS}/"):
         folder = data_dir / inner
         names = sorted(os.listdir(folder)) if folder.is_dir() else []  # noqa: PTH208 - names are all that is looked at
         for name in names:

@@ -14,8 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, MigrationError
+from graphmem.location import DATABASE
 from graphmem.maintenance import backup as backups
-from graphmem.maintenance.archive import DATABASE, PORTABLE
+from graphmem.maintenance.archive import PORTABLE
 from graphmem.maintenance.place import close_to_others
 from graphmem.projection.loading import GRAPH_FILE
 from graphmem.runtime.worktree import journal_folder

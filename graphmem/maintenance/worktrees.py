@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import GraphMemError, StoreBusyError
-from graphmem.maintenance.archive import JOURNAL
+from graphmem.location import DATABASE, JOURNAL
 from graphmem.maintenance.backup import copy_file
 from graphmem.maintenance.place import NAME, prepare_data_dir, refuse_a_strangers
 from graphmem.runtime.files.vault import FILE as ENCRYPTION
@@ -24,7 +24,6 @@ from graphmem.runtime.process.system import clone
 from graphmem.runtime.worktree import first_index
 from graphmem.store.file.lock import DatabaseLock
 
-DATABASE: Final = "graph.db"
 LOG: Final = f"{DATABASE}.wal"
 ATTEMPTS: Final = 5
 QUIET_NS: Final = 50_000_000  # since the last write, before a copy begins; file times are coarser than writes

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
 from graphmem.mcp_server import impact_text, lines
+from graphmem.operations.memory import TO_KNOW
 
 if TYPE_CHECKING:
     from graphmem.client.connecting import Service
 
 DIFF_TOKENS: Final = 3_000
-TO_KNOW: Final = 10  # memories for a newcomer
+NEWCOMERS: Final = 10  # memories for a newcomer
 Given = Mapping[str, str]
 
 
@@ -51,7 +52,7 @@ def _onboard(service: Service, given: Given) -> str:
     about = f" around {area}" if area else ""
     head = f"I am new to this project{about}. Explain what I have to know to work here, with the places to read first. Check what you say."
     told = {one.id for one in known.items}
-    page = service.memories({"statuses": ["pinned", "confirmed"], "contaminated": False, "disputed": False}, sort="worth", limit=TO_KNOW)
+    page = service.memories(TO_KNOW, sort="worth", limit=NEWCOMERS)
     rest = [f"- #{one.short_id} {lines.line_of(one)}" for one in page.memories if one.id not in told]
     return "\n\n".join(filter(None, (head, known.text, "\n".join(["The most used memories of this project:", *rest]) if rest else "")))
 

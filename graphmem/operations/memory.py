@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Required, TypedDict, Unpack
+from typing import Annotated, Any, Final, Required, TypedDict, Unpack
 
 from graphmem.answers import (
     AuditPage,
@@ -130,6 +130,10 @@ class MemoryFilter(TypedDict, total=False):
     contaminated: bool | None
     user_verified: bool | None
     as_of: Annotated[str | None, Time(), Doc("only memories that were current at this time; default: now")]
+
+
+TO_KNOW: Final = MemoryFilter(statuses=["pinned", "confirmed"], contaminated=False, disputed=False)
+"""The memories that a newcomer to a project should read."""
 
 
 class MemoryOperations:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import EncryptionError
-from graphmem.maintenance.archive import FOLDER as BACKUPS
+from graphmem.location import BACKUPS
 from graphmem.maintenance.backup import readable
 from graphmem.memory.files.sync_state import BASE
 from graphmem.observe.learning.summary import FOLDER as SUMMARIES

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from graphmem.model import LIBRARY_HOOK
+
 
 class Rule(NamedTuple):
     """The sentence and the confidence of a rule that finds targets of edges."""
@@ -32,7 +34,7 @@ RULES: Final[dict[str, Rule]] = {
     "request": Rule(0.8, "A test requests a path, which the route of this handler matches."),
     "injected": Rule(0.9, "The framework calls it for the value of a parameter."),
     "task": Rule(0.9, "A queue runs it: it is a task, and one of a task's own methods is called here."),
-    "hook": Rule(0.95, "A library's base class calls it on objects of the class."),
+    LIBRARY_HOOK: Rule(0.95, "A library's base class calls it on objects of the class."),
     "endpoint": Rule(0.9, "The address that the client asks is the route of this handler."),
     "rpc": Rule(0.9, "The remote procedure that is called here is implemented there."),
     "program": Rule(0.9, "It starts the program that begins there."),

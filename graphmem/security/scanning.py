@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from graphmem.answers import FileSecrets
-from graphmem.maintenance.archive import DATABASE, FOLDER, SUFFIX
+from graphmem.location import BACKUPS, DATABASE
+from graphmem.maintenance.archive import SUFFIX
 from graphmem.memory.files.sync_state import BASE, cleaned_state
 from graphmem.memory.texts.redact import find, redact
 from graphmem.memory.texts.secret_shapes import personal_kinds
@@ -68,7 +69,7 @@ def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
         if path.is_symlink() or not path.is_file() or name.startswith((*_OF_SOURCE, *_OWN)) or path.suffix == ".lock":
             continue
         try:
-            if name.startswith(FOLDER + "/") and name.endswith(SUFFIX):
+            if name.startswith(BACKUPS + "/") and name.endswith(SUFFIX):
                 found += _archive(path, name)
             elif kinds := _kinds_in(path):
                 found.append(_cleaned(path, name, kinds) if clean else FileSecrets(name, kinds, cleaned=False))

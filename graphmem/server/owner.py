@@ -22,9 +22,9 @@ from graphmem.location import OWNER
 from graphmem.maintenance.place import open_in
 from graphmem.runtime.files.replacing import replace_file
 from graphmem.runtime.identity import INDEX_HEADER, index_id
+from graphmem.runtime.network.paths import HEALTH_PATH
 from graphmem.runtime.process.system import is_alive
 
-HEALTH_PATH = "/health"
 HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once
 STARTING_SECONDS = 12.0  # how long to wait for a running process; a busy server answers within 10
 WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 -- read, never bound: where one's own machine answers

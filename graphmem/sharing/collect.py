@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.memory.texts.text import uuid7
+from graphmem.memory.texts.types import FORGOTTEN
 from graphmem.sharing.rows import FIELD_OF, Record, is_shared, record_of
 from graphmem.sharing.sidecar import DIRTY, Base, Sidecar
-from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, WORDS, Shared, digest, ids_of
+from graphmem.sharing.state import STATUS, TEXT, WORDS, Shared, digest, ids_of
 from graphmem.sharing.wire import FIELDS, Op, Write
 
 if TYPE_CHECKING:

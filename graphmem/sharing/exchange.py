@@ -14,12 +14,12 @@ from graphmem.answers.sharing import Disagreement, Said, SharingAnswer
 from graphmem.errors import SharingError
 from graphmem.knowledge import MemoryRow
 from graphmem.memory.repository.changes import forget_many
-from graphmem.memory.texts.types import LIVE_STATUSES
+from graphmem.memory.texts.types import FORGOTTEN, LIVE_STATUSES
 from graphmem.sharing.collect import Collector
 from graphmem.sharing.incoming import OP, Incoming, Tally
 from graphmem.sharing.rows import is_shared
 from graphmem.sharing.sidecar import DIRTY, UNLINKED, Sidecar
-from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, Shared, ids_of
+from graphmem.sharing.state import STATUS, TEXT, Shared, ids_of
 from graphmem.sharing.wire import Write
 
 if TYPE_CHECKING:

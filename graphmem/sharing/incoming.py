@@ -11,9 +11,10 @@ from graphmem.knowledge import KnowledgeDelta, MemoryRow, RelatesRow
 from graphmem.memory.journal.records import Event
 from graphmem.memory.repository.changes import forget_many
 from graphmem.memory.repository.plan import Taken
+from graphmem.memory.texts.types import FORGOTTEN
 from graphmem.sharing.rows import Made, is_shared, made, record_of
 from graphmem.sharing.sidecar import BY_OTHERS, UNLINKED, Base, Sidecar
-from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, Shared, ids_of
+from graphmem.sharing.state import STATUS, TEXT, Shared, ids_of
 
 if TYPE_CHECKING:
     from graphmem.memory.repository.repository import MemoryRepository

@@ -28,14 +28,13 @@ from graphmem.errors import BadInputError, SharingError
 from graphmem.runtime.data.resources import data_root
 from graphmem.runtime.network.server_address import shown
 from graphmem.sharing.identity import checked_key
-from graphmem.sharing.postgres import OPEN, PEOPLE, REFUSED, RULES, TABLES, connected, refusal, rules_of
+from graphmem.sharing.postgres import MAKING_TABLES, OPEN, PEOPLE, REFUSED, RULES, TABLES, connected, refusal, rules_of
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 LEVELS: Final = ("none", "read", "write", "curate", "admin")
 STANDINGS: Final = ("none", "member", "steward")
-_LOCK: Final = 0x6772_6170
 _BEGINNING: Final = 8  # characters of a key: `git:` and four digits
 _SHORT: Final = re.compile(r"git:[0-9a-f]{0,39}|id:[0-9a-f-]{0,35}")  # the beginning of a key that graphmem makes
 _NAMED: Final = 5  # projects in a message
@@ -76,7 +75,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         """
         try:
             with self._db.transaction():
-                self._db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                self._db.execute("SELECT pg_advisory_xact_lock(%s)", (MAKING_TABLES,))
                 if self._all("SELECT to_regclass('graphmem.op')")[0][0] is None:
                     for statement in TABLES:
                         self._db.execute(statement)

@@ -32,7 +32,7 @@ PAGE: Final = 1_000  # operations read at once
 BATCH: Final = 1_000  # operations written in one transaction
 CONNECT_S: Final = 5
 STATEMENT_MS: Final = 60_000
-_LOCK: Final = 0x6772_6170  # advisory lock of the one who makes the tables
+MAKING_TABLES: Final = 0x6772_6170  # advisory lock of the one who makes the tables
 TABLES: Final = (
     "CREATE SCHEMA IF NOT EXISTS graphmem",
     "CREATE TABLE IF NOT EXISTS graphmem.about (schema int NOT NULL, epoch uuid NOT NULL DEFAULT gen_random_uuid())",
@@ -206,7 +206,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         try:
             if self._one("SELECT to_regclass('graphmem.op')")[0] is None:
                 with self._db.transaction():
-                    self._db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                    self._db.execute("SELECT pg_advisory_xact_lock(%s)", (MAKING_TABLES,))
                     for statement in TABLES:
                         self._db.execute(statement)
             found = int(self._one("SELECT schema FROM graphmem.about")[0])

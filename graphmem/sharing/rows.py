@@ -13,10 +13,10 @@ from graphmem.memory.journal.records import plain
 from graphmem.memory.texts.link import link
 from graphmem.memory.texts.redact import redact_all
 from graphmem.memory.texts.text import citation_of, fingerprint, short_id, text_hash, title_of
-from graphmem.memory.texts.types import SEEDED
+from graphmem.memory.texts.types import COUNTS, SEEDED
 from graphmem.model import file_id
 from graphmem.sharing.state import Shared
-from graphmem.sharing.wire import COUNTS, FIELDS, spelled
+from graphmem.sharing.wire import FIELDS, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container

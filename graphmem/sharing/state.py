@@ -16,12 +16,12 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from graphmem.memory.texts.types import FORGOTTEN
 from graphmem.sharing.wire import FIELDS, Op, Write, spelled
 
 TEXT: Final = "text"
 STATUS: Final = "status"
 WORDS: Final = (TEXT, "title", "details", "work_unit")  # fields with words of people
-FORGOTTEN: Final = "deprecated"
 ENDED: Final = (FORGOTTEN, "superseded")  # statuses of memories that somebody took out of use
 CAUTIOUS: Final = ("contaminated", "disputed", "needs_review")  # true if anybody says so
 SURE: Final = ("user_verified",)  # true only if all say so

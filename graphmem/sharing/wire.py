@@ -18,14 +18,12 @@ import orjson
 from graphmem.memory.repository.fields import moment, text
 from graphmem.memory.repository.validate import CONTENT_CHARACTERS
 from graphmem.memory.texts.text import TITLE_CHARACTERS
-from graphmem.memory.texts.types import ORIGINS, RELATIONS, ROLES, SCOPES, SOURCES, STATUSES, TYPES, VISIBILITIES
+from graphmem.memory.texts.types import COUNTS, LABELS, ORIGINS, RELATIONS, ROLES, SCOPES, SOURCES, STATUSES, TYPES, VISIBILITIES
 
 VERSION: Final = 1
 _SKIPPED: Final = "graphmem skips this change, so you need not do anything"
 MAX_BYTES: Final = 1 << 20  # of one operation
 MAX_PARTS: Final = 10_000  # ids or elements in one operation
-COUNTS: Final = ("strength", "injected_count", "used_count", "confirmed_count")
-LABELS: Final = ("File", "Symbol", "External", "Module")
 _REQUIRED: Final = ("id", "device", "hlc", "person", "at", "memory")
 _NAME: Final = 4_000  # characters of a name, an id or a title
 

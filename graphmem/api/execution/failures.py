@@ -13,7 +13,8 @@ from typing import Any, Final
 from graphql import GraphQLError, ValueNode
 
 from graphmem.answers import SymbolInfo, to_json
-from graphmem.api.requests.ids import SYMBOL, global_id
+from graphmem.answers.marks import SYMBOL
+from graphmem.api.requests.ids import global_id
 from graphmem.errors import GraphMemError
 from graphmem.runtime.process.limits import refusal_of_any
 

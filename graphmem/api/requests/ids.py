@@ -12,11 +12,6 @@ from typing import NamedTuple
 from graphmem.errors import BadInputError
 from graphmem.runtime.texts.naming import decoded, raw
 
-SYMBOL = "Symbol"
-FILE = "File"
-MEMORY = "Memory"
-MODULE = "Module"
-
 as_ref = raw
 """A reference for the service: global ids become raw ids, everything else stays as it came."""
 

@@ -10,15 +10,14 @@ import logging
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from graphmem.model import IndexProgress
+from graphmem.model import ENDED_STAGES, IndexProgress
 
 T = TypeVar("T")
 
 log = logging.getLogger("graphmem.api")
 
-ENDED: Final = frozenset({"done", "failed"})
 """The last stages of a run."""
 
 _BACKLOG = 64  # steps kept for a slow reader; older ones are dropped, because later ones supersede them
@@ -125,7 +124,7 @@ class Fan(Generic[T]):
 
 def _ends(step: object) -> bool:
     """Whether an event is the last event of an index run."""
-    return isinstance(step, IndexProgress) and step.stage in ENDED
+    return isinstance(step, IndexProgress) and step.stage in ENDED_STAGES
 
 
 @asynccontextmanager

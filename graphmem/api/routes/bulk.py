@@ -14,13 +14,13 @@ from starlette.responses import Response
 from graphmem.answers import to_json
 from graphmem.api.http.security import refusal
 from graphmem.api.requests.context import ServerState
+from graphmem.api.types.roots import ACTOR
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.security.access import ACCESS
 from graphmem.security.guarded import guarded
 
 IMPORT_PATH: Final = "/import"
 IMPORT_BYTES: Final = 256 << 20  # 100,000 memories of the maximum length with their links; import more in parts
-ACTOR: Final = "graphql"
 
 
 async def import_memories(request: Request) -> Response:

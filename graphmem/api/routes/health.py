@@ -18,10 +18,10 @@ from graphmem.api.http.security import refusal
 from graphmem.api.requests.context import ServerState
 from graphmem.api.routes import metrics
 from graphmem.errors import GraphMemError
+from graphmem.runtime.network.paths import HEALTH_PATH
 from graphmem.security.access import ACCESS
 from graphmem.security.guarded import guarded
 
-HEALTH_PATH: Final = "/health"
 READY_PATH: Final = "/ready"
 METRICS_PATH: Final = "/metrics"
 OPEN: Final = (HEALTH_PATH, READY_PATH)

@@ -17,8 +17,9 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from graphmem.api.execution.failures import payload
 from graphmem.api.http.security import PAGE_POLICY
+from graphmem.runtime.network.paths import GRAPHQL_PATH
 
-ASSETS_PATH: Final = "/graphql/assets/"
+ASSETS_PATH: Final = f"{GRAPHQL_PATH}/assets/"
 PAGE: Final = "index.html"
 SLICE_BYTES: Final = 64 << 10
 

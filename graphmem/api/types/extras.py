@@ -15,10 +15,11 @@ from strawberry.scalars import JSON
 
 from graphmem import answers
 from graphmem.answers import FileInfo, NearbyMemories, Site, SymbolInfo
+from graphmem.answers.marks import SYMBOL
 from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Relation
 from graphmem.api.requests.complexity import assumed, sized_by
 from graphmem.api.requests.context import Info, Operation
-from graphmem.api.requests.ids import SYMBOL, cursor, global_id
+from graphmem.api.requests.ids import cursor, global_id
 from graphmem.api.requests.limits import page
 from graphmem.api.requests.loaders import KnownOf, SitesOf
 from graphmem.api.types.connections import PageInfo, Slice

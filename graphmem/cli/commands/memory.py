@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,17 +13,16 @@ from graphmem.answers.vocabulary import MemorySort
 from graphmem.cli import options
 from graphmem.cli.command import Variant, command
 from graphmem.cli.context import CommandContext
+from graphmem.cli.derived import ACTOR
 from graphmem.cli.positions import paths_of
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.errors import BadInputError, ForbiddenError
-from graphmem.operations.memory import MemoryFilter
+from graphmem.operations.memory import TO_KNOW, MemoryFilter
 
 if TYPE_CHECKING:
     from graphmem.client.connecting import Service
 
-ACTOR = "cli"
 STATUSES = ("pinned", "confirmed", "candidate", "superseded", "deprecated")
-ONBOARDING: Final = MemoryFilter(statuses=["pinned", "confirmed"], contaminated=False, disputed=False)
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "GEMINI_CLI", "CURSOR_AGENT", "OPENCODE")
 """Set by agents for the commands they run."""
 MOST_SESSIONS = 200  # the maximum that a server returns at once
@@ -270,7 +269,7 @@ def onboard(
     """List memories that a newcomer should read, most trusted first."""
     from graphmem.cli.render import memory as render
 
-    page = here.service().memories(ONBOARDING, sort="worth", limit=limit)
+    page = here.service().memories(TO_KNOW, sort="worth", limit=limit)
     here.output.show(page, lambda: render.memories(here.output, page), *(f"#{one.short_id}" for one in page.memories))
 
 

@@ -10,8 +10,8 @@ import typer
 from graphmem.answers.vocabulary import LearningChoice
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.commands.memory import ACTOR
 from graphmem.cli.context import CommandContext
+from graphmem.cli.derived import ACTOR
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
 from graphmem.errors import BadInputError

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.commands.memory import ACTOR
 from graphmem.cli.context import CommandContext
+from graphmem.cli.derived import ACTOR
 from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:

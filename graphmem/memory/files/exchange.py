@@ -22,7 +22,7 @@ from graphmem.memory.repository.plan import Taken
 from graphmem.memory.repository.validate import Draft, checked
 from graphmem.memory.texts.redact import redact_all
 from graphmem.memory.texts.text import citation_of, fingerprint, short_id
-from graphmem.memory.texts.types import STATUSES
+from graphmem.memory.texts.types import COUNTS, STATUSES
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -55,7 +55,6 @@ _DRAFT: Final = (
     "work_unit",
     "id",
 )
-_COUNTS: Final = ("strength", "injected_count", "used_count", "confirmed_count")
 _FLAGS: Final = ("needs_review", "user_verified", "disputed")
 _TIMES: Final = ("updated_at", "last_accessed_at", "valid_from", "valid_to", "stale_at", "deprecated_at")
 # Fields of the row that are derived from the others or belong to the vectors.
@@ -252,7 +251,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
     times: dict[str, datetime | None] = {name: moment(name, item[name]) if item.get(name) is not None else None for name in _TIMES}
     created = draft.created_at or times["valid_from"] or repository.clock.now()
     flags = {name: flag(name, item.get(name, False)) for name in _FLAGS}
-    counts = {name: int(number(name, item.get(name, 0), 0, 1e9)) for name in _COUNTS}
+    counts = {name: int(number(name, item.get(name, 0), 0, 1e9)) for name in COUNTS}
     short = text("short_id", item.get("short_id", "") or "", 128, least=0, lines=False)
     return MemoryRow(
         id=draft.given_id,

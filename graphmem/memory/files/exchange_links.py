@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from graphmem.knowledge import AboutRow, Anchor, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
 from graphmem.memory.repository.fields import choice, moment, number, refuse, text
 from graphmem.memory.repository.validate import ID_CHARACTERS
 from graphmem.memory.texts.link import link
 from graphmem.memory.texts.text import text_hash
-from graphmem.memory.texts.types import RELATIONS, ROLES
+from graphmem.memory.texts.types import LABELS, RELATIONS, ROLES
 from graphmem.model import file_id
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from graphmem.memory.reading.reader import MemoryReader
-
-LABELS: Final = ("File", "Symbol", "External", "Module")
 
 
 def flag(field: str, value: Any) -> bool:

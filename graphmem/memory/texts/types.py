@@ -250,6 +250,8 @@ LIVE_STATUSES: Final = frozenset({"candidate", "confirmed", "pinned"})  # those 
 FORGOTTEN: Final = "deprecated"  # out of search by a wish or by age, and kept
 TRAPS: Final = frozenset({"gotcha", "error_pattern", "dead_end"})  # types that warn of a mistake
 ROLES: Final = ("about", "target", "impacts")
+LABELS: Final = ("File", "Symbol", "External", "Module")  # of nodes that a memory may be about
+COUNTS: Final = ("strength", "injected_count", "used_count", "confirmed_count")
 RELATIONS: Final = ("required_with", "conflicts_with", "validates", "supersedes", "derived_from")
 ANCHOR_FACTORS: Final[dict[str, float]] = {"valid": 1.0, "moved": 1.0, "suspect": 0.8, "orphaned": 0.8}  # of confidence in ranking
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.answers.upkeep import BackupInfo, RestoreAnswer
 from graphmem.errors import BadInputError, EncryptionError
+from graphmem.location import BACKUPS, DATABASE, JOURNAL
 from graphmem.maintenance import archive as archives
 from graphmem.maintenance import backup as backups
 from graphmem.memory.files.rules import FOLDER as RULES
@@ -145,7 +146,7 @@ class Backups:
                 before = self._made(kind="before-restore").path if something else ""
                 with self.book.writing():
                     self.book.flush()
-                    local.exchange(staging / archives.DATABASE)
+                    local.exchange(staging / DATABASE)
                     self._adopt_journal(staging)
                 for close in self.reopen:
                     close()
@@ -176,7 +177,7 @@ class Backups:
             raise BadInputError(
                 f"the backup {str(file)[:200]!r} cannot be read ({error}); give the path of a backup", argument="file"
             ) from error
-        own = self.data_dir / archives.FOLDER / archive.name
+        own = self.data_dir / BACKUPS / archive.name
         return own.absolute() if archive.name == str(file) and not archive.exists() and own.exists() else archive.absolute()
 
     def _expect_same_project(self, manifest: archives.Manifest, archive: Path) -> None:
@@ -191,9 +192,9 @@ class Backups:
 
     def _adopt_journal(self, staging: Path) -> None:
         """Replace the journal of memories by that of an unpacked backup."""
-        journal = staging / archives.JOURNAL
+        journal = staging / JOURNAL
         journal.mkdir(exist_ok=True)
-        adopted = self.book.journal.folder.with_name(archives.JOURNAL + ".new")
+        adopted = self.book.journal.folder.with_name(JOURNAL + ".new")
         shutil.rmtree(adopted, ignore_errors=True)
         journal.rename(adopted)
         self.book.adopt_journal(adopted)
@@ -206,7 +207,7 @@ class Backups:
         for name in manifest.files:
             if (not rules and _is_rule(name)) or name == ENCRYPTION:
                 continue
-            if name != archives.DATABASE and not name.startswith((archives.JOURNAL + "/", archives.DUMP + "/")):
+            if name != DATABASE and not name.startswith((JOURNAL + "/", archives.DUMP + "/")):
                 target = self.data_dir / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 (staging / name).replace(target)

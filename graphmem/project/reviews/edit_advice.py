@@ -20,7 +20,7 @@ from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
 from graphmem.injection.edits import DOCUMENTED, LIKELY_CHANCE, MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
 from graphmem.memory.reading.nearby import TARGET
-from graphmem.model import EdgeKind
+from graphmem.model import LIBRARY_HOOK, EdgeKind
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.sources import source_of
 from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS, SYMBOL
@@ -48,7 +48,6 @@ TEST_SHARE: Final = 0.1  # least share of the small changes of a file that touch
 MAX_LINE: Final = 90  # characters of a shown line of code
 CALL_LINES: Final = 8  # of a call, in which the name of the called code is searched
 MOVED_LINES: Final = 60  # by which edits since the last index run may have moved a call
-DERIVED: Final = "hook"  # rule of edges to methods that a base class of a library calls
 MAX_TARGETS: Final = 20
 _FUNCTIONS: Final = frozenset(NODE_KINDS[code] for code in FUNCTION_CODES)
 _CLASSES: Final = frozenset(NODE_KINDS[code] for code in CLASS_CODES)
@@ -351,7 +350,7 @@ def _dependents(view: GraphView, report: ImpactReport, edited: set[str], broken:
             breaks=hit.symbol.id in failing,
         )
         for hit in ordered
-        if hit.symbol.path and not hit.symbol.ref.startswith(inside) and not (hit.path and hit.path[-1].rule == DERIVED)
+        if hit.symbol.path and not hit.symbol.ref.startswith(inside) and not (hit.path and hit.path[-1].rule == LIBRARY_HOOK)
     )
 
 

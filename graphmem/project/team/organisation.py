@@ -9,7 +9,7 @@ from graphmem.answers.organisation import Comments, OrganisationAudit
 from graphmem.errors import BadInputError, SharingError
 from graphmem.memory.repository.fields import text as checked_text
 from graphmem.memory.texts.redact import redact
-from graphmem.operations.memory import MemoryFilter
+from graphmem.operations.memory import TO_KNOW
 from graphmem.sharing.organisation import LEVELS, STANDINGS, OrganisationDesk
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 COMMENT_CHARACTERS: Final = 4_000
 IMPORTANT: Final = 10  # memories for a newcomer
-TO_KNOW: Final = MemoryFilter(statuses=["pinned", "confirmed"], contaminated=False, disputed=False)
 NAME_CHARACTERS: Final = 63  # of a role in PostgreSQL
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from graphmem.model import EdgeKind, external_id, file_id
+from graphmem.model import LIBRARY_HOOK, EdgeKind, external_id, file_id
 from graphmem.parsing.facts import CALL, NOWHERE, Import, Reference, Spot, written_name
 from graphmem.resolution.edges.annotations import Annotations
 from graphmem.resolution.edges.calls import Calls
@@ -201,7 +201,7 @@ class _Resolving:
         for interface in rules_of(self.entry).satisfied(self.inference, symbol):
             self.evidence.edge(EdgeKind.INHERITS, symbol.id, interface.id, "satisfies", line)
         for method in hooks(self.inference, self.entry, symbol):
-            self.evidence.edge(EdgeKind.CALLS, symbol.id, method.id, "hook", line)
+            self.evidence.edge(EdgeKind.CALLS, symbol.id, method.id, LIBRARY_HOOK, line)
         src = self.entry.symbols[self.entry.definitions[symbol.index].parent].id
         for method in rules_of(self.entry).runs_on_definition(self.inference, symbol):
             self.evidence.edge(EdgeKind.CALLS, src, method.id, "implicit", line)
