@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 
 class SymbolKind(StrEnum):
@@ -325,4 +325,4 @@ class IndexProgress(NamedTuple):
 ENDED_STAGES: Final = frozenset({"done", "failed"})
 """Last stages of an index run."""
 
-Json = dict[str, Any]
+Json = dict[str, object]

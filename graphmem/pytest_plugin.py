@@ -160,7 +160,7 @@ class _Recording:
             # Finalizers run in reverse order, so the teardown of the value starts here.
             fixturedef.addfinalizer(lambda: self._taken_away.append((fixturedef, self._recorder.into(value.reached))))
 
-    def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
+    def pytest_fixture_post_finalizer(self, fixturedef: object) -> None:
         """Stop recording code for a fixture value at the end of its teardown."""
         if self._taken_away and self._taken_away[-1][0] is fixturedef:
             self._recorder.into(self._taken_away.pop()[1])

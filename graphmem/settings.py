@@ -64,7 +64,7 @@ LEAST_BODY_KB: Final = 1_024
 """Least value of `limits.body_kb`: hooks and clients send requests of up to this size."""
 
 
-def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
+def _setting(default: object, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
     return field(default=default, metadata={"doc": doc, "low": low, "high": high, "choices": choices})
 
 
@@ -254,7 +254,7 @@ def known_settings() -> Iterator[KnownSetting]:
 
 
 def load_settings(
-    project: Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
+    project: Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None
 ) -> Settings:
     """Return settings from all sources; later sources override earlier ones.
 
@@ -335,7 +335,7 @@ def with_setting(path: Path, key: str, value: str) -> None:
         ) from reason
 
 
-def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield (file name, table) of each settings file, lowest precedence first."""
     for name, where in (("pyproject.toml", ("tool", "graphmem")), (PROJECT_FILE, ())):
         path = project / name
@@ -357,7 +357,7 @@ def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, table
 
 
-def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: str) -> Iterator[tuple[str, Any]]:
+def _flat(table: Mapping[str, object], known: Mapping[str, KnownSetting], origin: str) -> Iterator[tuple[str, object]]:
     for key, value in table.items():
         pairs = (
             [(f"limits.{name}", inner) for name, inner in value.items()] if key == "limits" and isinstance(value, dict) else [(key, value)]
@@ -368,7 +368,7 @@ def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: s
             yield dotted, inner
 
 
-def _is_inside(project: Path, value: Any) -> bool:
+def _is_inside(project: Path, value: object) -> bool:
     """Whether the path of an index is inside the repository `project`.
 
     `value` is the path from the repository's settings file. The root of the repository is not inside. A value that is empty or not a string
@@ -411,7 +411,7 @@ def _checked(known: KnownSetting, value: Any, origin: str) -> Any:
     return value
 
 
-def _refusal(known: KnownSetting, value: Any, origin: str) -> SettingsError:
+def _refusal(known: KnownSetting, value: object, origin: str) -> SettingsError:
     if known.choices:
         wanted = "one of " + ", ".join(known.choices)
     elif known.type is bool:
@@ -426,7 +426,7 @@ def _refusal(known: KnownSetting, value: Any, origin: str) -> SettingsError:
     return SettingsError(f"{known.key} from {origin} is {value!r}; it must be {wanted}", setting=known.key, value=value, origin=origin)
 
 
-def _unknown(key: str, known: Mapping[str, Any], where: str = "") -> str:
+def _unknown(key: str, known: Mapping[str, object], where: str = "") -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(key, list(known), n=1, cutoff=0.6)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.cli.failures import PIPE_CLOSED, report, report_interrupt
 from graphmem.cli.output import Output
@@ -175,7 +175,7 @@ class IndexChoice:
 
 @contextmanager
 def command_context(
-    choice: IndexChoice, flags: Mapping[str, Any], *, as_json: bool = False, quiet: bool = False
+    choice: IndexChoice, flags: Mapping[str, object], *, as_json: bool = False, quiet: bool = False
 ) -> Iterator[CommandContext]:
     """Load the settings, run a command in the block, and report its errors.
 

@@ -319,7 +319,7 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
 
 
-def _flat(value: Any) -> str:
+def _flat(value: object) -> str:
     """Return a mapping as one line of text, without empty values."""
     if isinstance(value, dict):
         return ", ".join(f"{key.replace('_', ' ')} {_flat(inner)}" for key, inner in value.items() if inner not in ("", None))

@@ -138,7 +138,7 @@ SHORT: Final = re.compile(r"[.;:](\s|$)")
 """End of the help of a command in a list of commands."""
 
 
-class _Commands(Mapping[str, Any]):
+class _Commands(Mapping[str, object]):
     """The commands of a group, such as `memory`.
 
     Each command is made at its first use, because making all at once would take longer than most commands run.
@@ -226,7 +226,7 @@ class _Program(TyperGroup):
                 error.message = f"No command is named {args[0]!r}; {meant[0]} does the same."
             raise
 
-    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

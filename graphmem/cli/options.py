@@ -101,7 +101,7 @@ EdgeKinds = Annotated[
 ]
 
 
-def one_of(vocabulary: Any) -> dict[str, Any]:
+def one_of(vocabulary: object) -> dict[str, object]:
     """Return keyword arguments for a typer option that accepts certain words.
 
     The accepted words are those of `vocabulary`, a type in `answers.vocabulary`.

@@ -69,7 +69,7 @@ class Output:
         """Print one JSON document on stdout."""
         sys.stdout.write(inert_json(json_text(answer)) + "\n")
 
-    def json_line(self, answer: Any) -> None:
+    def json_line(self, answer: object) -> None:
         """Print a JSON document on one line of stdout."""
         sys.stdout.write(inert_json(json.dumps(to_json(answer), ensure_ascii=False)) + "\n")
 
@@ -107,7 +107,7 @@ class Output:
             line.rstrip()
             self.console.print(line, soft_wrap=True)
 
-    def show(self, answer: Any, say: Callable[[], None], *bare: str) -> None:
+    def show(self, answer: object, say: Callable[[], None], *bare: str) -> None:
         """Print an answer as JSON, as bare lines, or as text for people.
 
         Args:

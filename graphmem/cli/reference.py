@@ -154,7 +154,7 @@ def _described(parameter: Parameter) -> str:
     return "; ".join(filter(None, (parameter.described.rstrip("."), f"{bounds.low:g} to {bounds.high:g}" if bounds else "")))
 
 
-def _description(marks: Sequence[Any]) -> str:
+def _description(marks: Sequence[object]) -> str:
     return next((mark.text for mark in marks if isinstance(mark, Doc)), "")
 
 
@@ -165,7 +165,7 @@ def _signed(parameter: Parameter) -> str:
     return f"{parameter.name}: {_type(parameter.hint)}{default}"
 
 
-def _type(hint: Any) -> str:
+def _type(hint: object) -> str:
     """Return a type in Python's notation, without annotations and modules."""
     hint = split(hint)[0]
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)

@@ -70,7 +70,7 @@ def rendering_of(name: str) -> Rendering:
     return _renderings.get(operation.name) or (_renderings.get(answer) if isinstance(answer, type) else None) or Rendering(_table)
 
 
-def show(output: Output, answer: Any, rendering: Rendering) -> None:
+def show(output: Output, answer: object, rendering: Rendering) -> None:
     """Print an answer as JSON, as bare names, or as text."""
     bare = rendering.bare or (lambda found: [str(_values(row)[0]) for row in _rows(found)])
     output.show(answer, lambda: rendering.say(output, answer), *(bare(answer) if output.quiet else ()))
@@ -104,7 +104,7 @@ def _values(answer: Any) -> list[Any]:
     return [getattr(answer, one.name) for one in dataclasses.fields(answer)]
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -20,13 +20,13 @@ from graphmem.operations.declare import Parameter, camel, split, type_hints
 Decode = Callable[[Any], Any]
 
 
-def variable(parameter: Parameter, value: Any) -> Any:
+def variable(parameter: Parameter, value: object) -> Any:
     """Convert an argument of an operation to a GraphQL variable, as JSON."""
     return _encoder(parameter.hint)(value)
 
 
 @cache
-def decoder(hint: Any) -> Decode:
+def decoder(hint: object) -> Decode:
     """Return a function that converts GraphQL data to the type `hint`.
 
     The function raises GraphMemError if an object lacks a field, because a server of another version may send such an object.
@@ -89,11 +89,11 @@ def _object(kind: type) -> Decode:
     return decode
 
 
-def _field(hint: Any, marks: tuple[Any, ...]) -> Decode:
+def _field(hint: object, marks: tuple[object, ...]) -> Decode:
     return decoder(_marked(hint, marks))
 
 
-def _marked(hint: Any, marks: tuple[Any, ...]) -> Any:
+def _marked(hint: object, marks: tuple[object, ...]) -> object:
     return typing.Annotated[(hint, *marks)] if marks else hint
 
 
@@ -106,7 +106,7 @@ def _listed(item: Decode) -> Decode:
     return list if item is _same else lambda values: [item(one) for one in values]
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> Any:
     return value
 
 
@@ -125,7 +125,7 @@ def enum_name(word: str) -> str:
 
 
 @cache
-def _encoder(hint: Any) -> Decode:
+def _encoder(hint: object) -> Decode:
     hint = split(hint)[0]
     if typing.get_origin(hint) in (typing.Required, typing.NotRequired):
         return _encoder(typing.get_args(hint)[0])

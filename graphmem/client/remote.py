@@ -108,7 +108,7 @@ class RemoteGraphMem(Operations):
             raise LookupError(name)
         return found
 
-    def _call(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any], timeout_s: float | None = None) -> Any:
+    def _call(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, Any], timeout_s: float | None = None) -> Any:
         """Call an operation of the server.
 
         Raises:
@@ -130,7 +130,7 @@ class RemoteGraphMem(Operations):
         found = self._ask(operation, variables, timeout_s)
         return decoder(operation.answer)(found)
 
-    def _ask(self, operation: Operation, variables: Mapping[str, Any], timeout_s: float | None = None) -> Any:
+    def _ask(self, operation: Operation, variables: Mapping[str, object], timeout_s: float | None = None) -> Any:
         patience = timeout_s if timeout_s is not None else LONG_S if operation.hints.slow else None
         return self._wire.ask(pascal(operation.name), timeout_s=patience, more=variables)[camel(operation.name)]
 
@@ -299,7 +299,7 @@ class RemoteGraphMem(Operations):
 
     # ---- sessions
 
-    def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
+    def observe(self, events: Iterable[Mapping[str, object]], session: str = "") -> ObserveAnswer:
         """Record events of agents' sessions; see `SessionOperations.observe`.
 
         More events than the server accepts at once are sent in several requests, in order.

@@ -31,7 +31,7 @@ def batches(events: Iterable[Mapping[str, Any]]) -> Iterator[list[Any]]:
         yield batch
 
 
-def _sendable(value: Any, depth: int = 4) -> Any:
+def _sendable(value: object, depth: int = 4) -> object:
     """Convert a value to JSON, and shorten long strings and lists.
 
     A long string loses its middle, as it would on the server. Values nested deeper than `depth`, and values without an equivalent in JSON,

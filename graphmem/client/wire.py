@@ -98,14 +98,14 @@ class Wire:
             raise error_of(answer["errors"][0])
         return answer
 
-    def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+    def post(self, path: str, body: Mapping[str, object], timeout_s: float) -> dict[str, Any]:
         """Send a JSON request to a path; return the object `data` of the answer.
 
         The method `plain` returns the whole answer. Both methods raise the same errors as `ask`.
         """
         return dict(self.plain(path, body, timeout_s)["data"])
 
-    def stream(self, operation: str, **variables: Any) -> Iterator[dict[str, Any]]:
+    def stream(self, operation: str, **variables: object) -> Iterator[dict[str, Any]]:
         """Yield the data of each event of a subscription, as the server sends it."""
         with self._request("POST", GRAPHQL_PATH, _body(operation, variables), "text/event-stream", 0) as response:
             data: list[bytes] = []
@@ -184,7 +184,7 @@ class Wire:
         return errors.OwnerUnreachableError(message, address=self.address)
 
 
-def _body(operation: str, variables: Mapping[str, Any]) -> bytes:
+def _body(operation: str, variables: Mapping[str, object]) -> bytes:
     given = {name: value for name, value in variables.items() if value is not None}
     return json.dumps({"operationName": operation, "variables": given}).encode()
 

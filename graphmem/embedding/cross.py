@@ -55,7 +55,7 @@ class CrossEncoderReranker:
             )
         return values
 
-    def _load(self) -> Any:
+    def _load(self) -> object:
         forbid_downloads()
         try:
             import torch

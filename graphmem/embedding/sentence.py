@@ -97,7 +97,7 @@ class SentenceEmbedder:
                 self._model = self._load()
             return self._model
 
-    def _load(self) -> Any:
+    def _load(self) -> object:
         folder = FULL.checked().parent if not self._name else self._name
         forbid_downloads()
         try:

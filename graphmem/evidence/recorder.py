@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from types import CodeType, FrameType
-from typing import Any, Final
+from typing import Final
 
 from graphmem.runtime.process.system import after_fork
 
@@ -158,7 +158,7 @@ class Recorder:
                 sys.setprofile(profile)
             add = bucket.add
 
-        def profile(frame: FrameType, event: str, _: Any) -> None:
+        def profile(frame: FrameType, event: str, _: object) -> None:
             if event != "call":
                 return
             code = frame.f_code
@@ -209,7 +209,7 @@ class Recorder:
             nonlocal add
             add = bucket.add
 
-        def on_start(code: CodeType, _: int) -> Any:
+        def on_start(code: CodeType, _: int) -> object:
             key = id(code)
             callers = inside.get(key)
             if callers is None:

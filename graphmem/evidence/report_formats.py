@@ -149,7 +149,7 @@ ENDINGS: Final = (".info", ".lcov", ".out", ".cov", ".xml", ".json")
 """Endings of reports in a directory; other files are ignored."""
 
 
-def as_rows(tests: list[Test]) -> list[Any]:
+def as_rows(tests: list[Test]) -> list[object]:
     """Convert tests of a coverage report to plain values for JSON."""
     return [[one.name, one.is_first_file, [[ran.path, ran.lines, ran.spans] for ran in one.ran]] for one in tests]
 

@@ -263,7 +263,7 @@ def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
     }, max(0, len(edges) - edge_limit)
 
 
-def _module_columns(atlas: Atlas) -> dict[str, Any]:
+def _module_columns(atlas: Atlas) -> dict[str, object]:
     k = len(atlas.modules)
     return {
         "name": atlas.modules,
@@ -278,7 +278,7 @@ def _module_columns(atlas: Atlas) -> dict[str, Any]:
     }
 
 
-def _module_edges(atlas: Atlas) -> dict[str, Any]:
+def _module_edges(atlas: Atlas) -> dict[str, object]:
     """Return the edges between modules, by (source, target, kind of edge).
 
     The counts are sums over the edges between their files.
@@ -300,7 +300,7 @@ def _module_edges(atlas: Atlas) -> dict[str, Any]:
     }
 
 
-def symbol_columns(view: GraphView, atlas: Atlas, files: Sequence[int], limit: int) -> tuple[dict[str, Any], int]:
+def symbol_columns(view: GraphView, atlas: Atlas, files: Sequence[int], limit: int) -> tuple[dict[str, object], int]:
     """Return the symbols of some files with positions, and edges among them.
 
     Args:

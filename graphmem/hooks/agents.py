@@ -232,7 +232,7 @@ def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
     return _of_tool(call, payload) if moment in (BEFORE, TOOL, FAILURE) else call
 
 
-def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
+def _of_tool(call: HookCall, payload: Mapping[str, object]) -> HookCall:
     given = next((payload[key] for key in ("tool_response", "tool_output", "output", "error", "error_message") if key in payload), None)
     text, ok, code = result_of(given)
     if call.moment == FAILURE:
@@ -277,7 +277,7 @@ def answer(agent: Agent, event: str, text: str) -> str:
     return inert_json(json.dumps({name: text}, ensure_ascii=False))
 
 
-def result_of(value: Any) -> Result:
+def result_of(value: object) -> Result:
     """Convert a tool's result, in the format of any agent, to a `Result`."""
     if isinstance(value, str):
         if value.startswith("{"):
@@ -312,7 +312,7 @@ def _of_gemini(text: str, ok: bool | None, code: int | None) -> Result:
     return Result(_both_ends(said), not went_wrong, int(command["code"]) if command["code"] else None if went_wrong else 0)
 
 
-def _succeeded(value: Mapping[str, Any]) -> tuple[bool | None, int | None]:
+def _succeeded(value: Mapping[str, object]) -> tuple[bool | None, int | None]:
     metadata = value.get("metadata")
     places = (value, metadata) if isinstance(metadata, Mapping) else (value,)
     for place in places:
@@ -327,7 +327,7 @@ def _succeeded(value: Mapping[str, Any]) -> tuple[bool | None, int | None]:
     return None, None
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -344,23 +344,23 @@ def _both_ends(text: str) -> str:
     return text if len(text) <= MAX_RESULT else f"{text[:half]}\n…\n{text[-half:]}"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _first_text(payload: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+def _first_text(payload: Mapping[str, object], keys: tuple[str, ...]) -> str:
     return next((found for key in keys if (found := _text(payload.get(key)))), "")
 
 
-def _milliseconds(value: Any) -> float | None:
+def _milliseconds(value: object) -> float | None:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e9 else None
 
 
-def _first(value: Any) -> str:
+def _first(value: object) -> str:
     return _text(value[0]) if isinstance(value, list) and value else ""
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: object) -> Mapping[str, Any]:
     if isinstance(value, str) and value.startswith("{"):
         try:
             value = json.loads(value)

@@ -101,7 +101,7 @@ def _folder(payload: dict[str, Any]) -> str:
     return os.getcwd()
 
 
-def _owner(folder: str) -> dict[str, Any] | None:
+def _owner(folder: str) -> dict[str, object] | None:
     """Return the record of the server that owns an index; None without one.
 
     The record is the content of `owner.json`. A record that names another index is ignored, because the index directory is then a copy. The
@@ -176,11 +176,11 @@ def _home_dir(root: str) -> str:
     return os.path.join(data, "graphmem", f"{os.path.basename(root) or 'root'}-{digest}")
 
 
-def _patience(payload: dict[str, Any]) -> float:
+def _patience(payload: dict[str, object]) -> float:
     return PATIENCE_S.get(_event(payload), USUAL_S)
 
 
-def _event(payload: dict[str, Any]) -> str:
+def _event(payload: dict[str, object]) -> str:
     event = payload.get("hook_event_name") or payload.get("event")
     return event if isinstance(event, str) else ""
 
@@ -203,7 +203,7 @@ def _body(agent: str, payload: dict[str, Any]) -> bytes:
     return body
 
 
-def _cut(value: Any, depth: int) -> Any:
+def _cut(value: object, depth: int) -> Any:
     if isinstance(value, str):
         if "private" in value.lower():  # it stays in this process, and a cut would remove its end tag
             from graphmem.runtime.texts.private_passages import without_private

@@ -125,7 +125,7 @@ class JsonText:
         found = self._find(path)
         return None if found is None else self._loaded(found)
 
-    def add_member(self, path: Sequence[str], key: str, value: Any) -> None:
+    def add_member(self, path: Sequence[str], key: str, value: object) -> None:
         """Append a member to the object at a path of keys; create missing objects.
 
         Raises:
@@ -133,7 +133,7 @@ class JsonText:
         """
         self._add(self._made(path, "object"), len(path), json.dumps(key) + ": ", value)
 
-    def add_element(self, path: Sequence[str], value: Any) -> None:
+    def add_element(self, path: Sequence[str], value: object) -> None:
         """Append an element to the array at a path of keys.
 
         Missing objects and the array are created.
@@ -222,7 +222,7 @@ class JsonText:
         assert found is not None  # noqa: S101 - it has just been made
         return found
 
-    def _add(self, container: Value, depth: int, key: str, value: Any) -> None:
+    def _add(self, container: Value, depth: int, key: str, value: object) -> None:
         whole = self.text[container.start : container.end]
         outer, inner = self._unit * depth, self._unit * (depth + 1)
         if not container.members:

@@ -76,12 +76,12 @@ class Target(NamedTuple):
     optional: bool = False  # a file of somebody else with this name stays
 
 
-def is_our_command(command: Any) -> bool:
+def is_our_command(command: object) -> bool:
     """Whether a command line calls `graphmem hook`."""
     return isinstance(command, str) and _OURS.search(command) is not None
 
 
-def is_our_element(value: Any) -> bool:
+def is_our_element(value: object) -> bool:
     """Return whether an element of an agent's list of hooks is graphmem's.
 
     An element is graphmem's if all of its commands run graphmem.
@@ -94,7 +94,7 @@ def is_our_element(value: Any) -> bool:
     return is_our_command(value.get("command"))
 
 
-def is_our_server(value: Any) -> bool:
+def is_our_server(value: object) -> bool:
     """Whether an entry for an MCP server in an agent's settings is graphmem's."""
     if not isinstance(value, dict):
         return False
@@ -232,11 +232,11 @@ _SETTINGS: Final[Mapping[str, Callable[[_Place], list[Target]]]] = {
 """Settings of each agent, by its name."""
 
 
-def _elements(events: Sequence[str], value: Mapping[str, Any]) -> tuple[Element, ...]:
+def _elements(events: Sequence[str], value: Mapping[str, object]) -> tuple[Element, ...]:
     return tuple(Element(("hooks", event), dict(value)) for event in events)
 
 
-def _codex_block(hook: str, events: Sequence[str], server: Mapping[str, Any]) -> str:
+def _codex_block(hook: str, events: Sequence[str], server: Mapping[str, object]) -> str:
     lines: list[str] = []
     for event in events:
         matcher = [f"matcher = {json.dumps(TOOLS_BEFORE)}"] if event == "PreToolUse" else []

@@ -135,7 +135,7 @@ class Contracts:
         self._new = {}
 
 
-def has_handlers(ends: Iterable[Sequence[Any]]) -> bool:
+def has_handlers(ends: Iterable[Sequence[object]]) -> bool:
     """Whether a route or another contract in a file names its handler.
 
     `ends` are the places in the file that offer or use a contract, as tuples with the fields of `parsing.contracts.end.End`.

@@ -235,7 +235,7 @@ def _unpacked(data: bytes) -> list[Any]:
     return found
 
 
-def _batches(values: Sequence[Any]) -> Iterator[bytes]:
+def _batches(values: Sequence[object]) -> Iterator[bytes]:
     for at in range(0, len(values), _BATCH):
         yield deflate(marshal.dumps(list(values[at : at + _BATCH])))
 

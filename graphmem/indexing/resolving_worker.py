@@ -240,7 +240,7 @@ def _batch(project: str, resolver: Resolver, position: int, paths: list[str]) ->
     return Batch(position, files, _packed(symbols), _packed(edges), _packed(unresolved), _packed(occurrences), list(externals.values()))
 
 
-def _packed(rows: list[tuple[Any, ...]]) -> tuple[bytes, int]:
+def _packed(rows: list[tuple[object, ...]]) -> tuple[bytes, int]:
     return pickle.dumps(rows, pickle.HIGHEST_PROTOCOL), len(rows)
 
 

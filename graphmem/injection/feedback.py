@@ -51,7 +51,7 @@ class Feedback:
         self._doubted = doubted
         self._uses = UseBook(self._known)
 
-    def find_uses(self, events: Sequence[Any], session: str = "") -> None:
+    def find_uses(self, events: Sequence[object], session: str = "") -> None:
         """Find uses of memories in events, such as edits and messages.
 
         Call this before the observer accepts the events.
@@ -68,7 +68,7 @@ class Feedback:
             if isinstance(named, str) and named:
                 self._event(named, event, args if isinstance(args, Mapping) else {})
 
-    def _event(self, session: str, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
+    def _event(self, session: str, event: Mapping[str, object], args: Mapping[str, Any]) -> None:
         kind, text = event.get("kind"), event.get("text")
         text = text[:MAX_TEXT] if isinstance(text, str) else ""
         used: list[str] = []

@@ -261,7 +261,7 @@ class JsonFormat(Format):
         return inert_json(json.dumps({"about": INTRODUCTION, "items": [_as_object(one) for one in items]}, ensure_ascii=False))
 
 
-def _as_object(one: Item) -> dict[str, Any]:
+def _as_object(one: Item) -> dict[str, object]:
     found: dict[str, Any] = {"section": one.section, "kind": one.kind, "text": one.text}
     if one.kind == "memory":
         found |= {

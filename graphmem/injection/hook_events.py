@@ -36,7 +36,7 @@ _SESSIONS: Final = 1_000  # sessions whose steps are counted
 _TOUCHED: Final = 8  # files of one call that are checked
 _CHANGES: Final = 32  # replacements of one call that are checked
 
-Observe = Callable[[Sequence[Mapping[str, Any]]], object]
+Observe = Callable[[Sequence[Mapping[str, object]]], object]
 
 
 class Hooks:
@@ -308,7 +308,7 @@ class Hooks:
         return answer
 
 
-def _parsed(payload: str) -> Mapping[str, Any]:
+def _parsed(payload: str) -> Mapping[str, object]:
     if len(payload) > MAX_PAYLOAD:
         raise BadInputError(
             f"the JSON input of the hook has {len(payload):,} characters; send at most {MAX_PAYLOAD:,} characters",
@@ -326,7 +326,7 @@ def _parsed(payload: str) -> Mapping[str, Any]:
     return found
 
 
-def _events(call: HookCall, step: int) -> list[dict[str, Any]]:
+def _events(call: HookCall, step: int) -> list[dict[str, object]]:
     """Convert the call of a hook to events for the observer.
 
     The events have no times; the observer sets them on arrival.

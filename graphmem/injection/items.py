@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers.memory import code_since
 from graphmem.memory.seeds.seeds import SEEDED_FROM
@@ -115,7 +115,7 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
     )
 
 
-def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
+def with_extras(content: str, details: Mapping[str, object] | None) -> str:
     """Append the additional fields of a memory to its text.
 
     `details` has the values of the fields, such as the fix of an error. The memory's type defines the fields; see `memory.texts.types`.
@@ -134,7 +134,7 @@ def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
     return f"{content} ({'; '.join(said)})" if said else content
 
 
-def _has_all(content: str, value: Any) -> bool:
+def _has_all(content: str, value: object) -> bool:
     """Return whether the content of a memory mentions every item of a list.
 
     The result is False for an empty list, and for a value that is not a list.

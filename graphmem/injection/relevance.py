@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import LanguageModelError
 from graphmem.memory.texts.redact import redact
@@ -82,7 +82,7 @@ class RelevanceCheck:
         return [one for one in found if one.id not in dropped]
 
 
-def _schema(count: int) -> dict[str, Any]:
+def _schema(count: int) -> dict[str, object]:
     number = {"type": "integer", "minimum": 1, "maximum": count}
     return {
         "type": "object",

@@ -7,7 +7,7 @@ used.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import BadInputError
 from graphmem.mcp_server import impact_text, lines
@@ -109,7 +109,7 @@ RESOURCES: Final[dict[str, Resource]] = {
 }
 
 
-def message_of(service: Service, name: str, given: Mapping[str, Any]) -> str:
+def message_of(service: Service, name: str, given: Mapping[str, object]) -> str:
     """Return the message that an MCP prompt sends to the model.
 
     Raises:

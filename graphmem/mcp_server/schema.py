@@ -55,7 +55,7 @@ def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
     return made
 
 
-def shortened(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
+def shortened(schema: object, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
     """Shorten a tool's JSON schema: drop keywords that a model does not need.
 
     `keep` takes a keyword and returns whether the schema keeps it. A keyword with an empty list is dropped in any case.

@@ -67,12 +67,12 @@ class _Handlers:
         self._service = service
         self._of_branch = of_branch
 
-    async def list_tools(self, context: ServerRequestContext[Any], params: _Page) -> types.ListToolsResult:
+    async def list_tools(self, context: ServerRequestContext[object], params: _Page) -> types.ListToolsResult:
         return types.ListToolsResult(
             tools=[types.Tool(name=name, description=tool.description, input_schema=tool.schema) for name, tool in TOOLS.items()]
         )
 
-    async def call_tool(self, context: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(self, context: ServerRequestContext[object], params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
             given = dict(params.arguments or {})
             branch = _branch(given)
@@ -89,7 +89,7 @@ class _Handlers:
             return types.CallToolResult(content=[types.TextContent(type="text", text=_error_text(error, params.name))], is_error=True)
         return types.CallToolResult(content=[types.TextContent(type="text", text=inert_lines(answer))])
 
-    async def list_prompts(self, context: ServerRequestContext[Any], params: _Page) -> types.ListPromptsResult:
+    async def list_prompts(self, context: ServerRequestContext[object], params: _Page) -> types.ListPromptsResult:
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(
@@ -99,7 +99,7 @@ class _Handlers:
             ]
         )
 
-    async def get_prompt(self, context: ServerRequestContext[Any], params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def get_prompt(self, context: ServerRequestContext[object], params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
             said = await anyio.to_thread.run_sync(lambda: message_of(self._service(), params.name, params.arguments or {}))
         except Exception as error:
@@ -107,7 +107,7 @@ class _Handlers:
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=inert_lines(said)))
         return types.GetPromptResult(description=PROMPTS[params.name].description, messages=[message])
 
-    async def list_resources(self, context: ServerRequestContext[Any], params: _Page) -> types.ListResourcesResult:
+    async def list_resources(self, context: ServerRequestContext[object], params: _Page) -> types.ListResourcesResult:
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=uri, name=one.name, description=one.description, mime_type=one.mime_type)
@@ -115,7 +115,9 @@ class _Handlers:
             ]
         )
 
-    async def read_resource(self, context: ServerRequestContext[Any], params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(
+        self, context: ServerRequestContext[object], params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
         try:
             mime_type, said = await anyio.to_thread.run_sync(lambda: text_of(self._service(), str(params.uri)))
         except Exception as error:
@@ -191,7 +193,7 @@ def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]
     return tool, arguments
 
 
-def _converted(value: Any, schema: Any) -> Any:
+def _converted(value: object, schema: object) -> Any:
     """Convert the value of an argument to the type in its JSON schema.
 
     Agents often send a single value for a list, or a number as a string. Other values are returned unchanged.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from graphmem.runtime.patterns import lazy_pattern
@@ -72,7 +72,7 @@ def is_end_to_end(command: str) -> bool:
     return _E2E.search(command) is not None
 
 
-def page_of(args: Mapping[str, Any], text: str) -> str:
+def page_of(args: Mapping[str, object], text: str) -> str:
     """Return the address of the page that a browser call shows; "" if unknown.
 
     The address is read from `text`, the call's result, or else from `args`, its arguments.
@@ -93,7 +93,7 @@ def is_local(page: str) -> bool:
     return host in _LOCAL or host.endswith(".localhost")
 
 
-def interpret(tool: str, args: Mapping[str, Any], text: str, ok: bool | None, page: str) -> Seen:
+def interpret(tool: str, args: Mapping[str, object], text: str, ok: bool | None, page: str) -> Seen:
     """Interpret one call of a browser tool with its result.
 
     Args:
@@ -143,7 +143,7 @@ def path_of(page: str) -> str:
     return plain[: 2 * NAMED]
 
 
-def _what(tool: str, args: Mapping[str, Any]) -> str:
+def _what(tool: str, args: Mapping[str, object]) -> str:
     verb = " ".join(_PREFIX.sub("", tool.rpartition("__")[2] or tool).replace("_", " ").split())
     names = ("element", "selector", "text", "name", "ref", "url", "key")
     on = next((str(args[key]) for key in names if isinstance(args.get(key), str) and args[key]), "")

@@ -226,7 +226,7 @@ class SessionRecord(NamedTuple):
 
 # ---- as JSON
 
-_TUPLES: Final[dict[str, type[Any]]] = {
+_TUPLES: Final[dict[str, type[object]]] = {
     "files": FileStat,
     "commands": CommandRun,
     "decisions": Decision,
@@ -239,7 +239,7 @@ _TUPLES: Final[dict[str, type[Any]]] = {
 _TIMES: Final = frozenset({"at", "started_at", "ended_at", "first_at", "last_at"})
 
 
-def as_json(value: Any) -> Any:
+def as_json(value: object) -> object:
     """Convert an event, finding or record to values for `json.dumps`.
 
     Named tuples become objects, times become ISO 8601.
@@ -257,7 +257,7 @@ def as_json(value: Any) -> Any:
     return value
 
 
-def session_info(given: Mapping[str, Any]) -> SessionInfo:
+def session_info(given: Mapping[str, object]) -> SessionInfo:
     """Restore a `SessionInfo` from the output of `as_json`.
 
     Raises:

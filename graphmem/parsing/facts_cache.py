@@ -163,7 +163,7 @@ class FactsCache:
     def _select(self, statement: str, values: tuple[str | bytes, ...]) -> Iterator[tuple[Any, ...]]:
         return iter(()) if self._connection is None else self._connection.execute(statement, values)
 
-    def _execute_many(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> bool:
+    def _execute_many(self, statement: str, rows: Iterable[tuple[object, ...]]) -> bool:
         if self._connection is None:
             return False
         try:

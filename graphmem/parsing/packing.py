@@ -123,7 +123,7 @@ class ParsedFile:
         if self._packed is not None:
             self._packed = self._packed._replace(facts=b"")
 
-    def spill_chunks(self, write: Callable[[bytes], Any]) -> None:
+    def spill_chunks(self, write: Callable[[bytes], object]) -> None:
         """Move the packed chunks to a file, so that they need no memory.
 
         `write` stores the given bytes and returns a position. Afterwards `chunks` is empty, and `spilled_chunks` returns the position.

@@ -54,7 +54,9 @@ class Container(NamedTuple):
     sections: dict[str, Any]
 
 
-def write_container(path: Path, what: str, version: int, generation: int, sections: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
+def write_container(
+    path: Path, what: str, version: int, generation: int, sections: Mapping[str, object], meta: Mapping[str, object]
+) -> None:
     """Write numpy arrays and Arrow tables to a file, atomically.
 
     The new file replaces the previous one. `what` is the kind of the file, and `version` the number of its format. `sections` maps names to

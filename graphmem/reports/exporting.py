@@ -99,13 +99,13 @@ class Counted:
             yield row
 
 
-def jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+def jsonl(rows: Iterable[dict[str, object]]) -> Iterator[str]:
     """Yield each node or edge of the graph as a line of JSON."""
     for row in rows:
         yield inert_json(orjson.dumps(row).decode()) + "\n"
 
 
-def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+def as_json(rows: Iterable[dict[str, object]]) -> Iterator[str]:
     """Yield the parts of the graph's JSON: `{"nodes": […], "edges": […]}`."""
     part, first = "nodes", True
     yield '{"nodes":['
@@ -199,15 +199,15 @@ _NODE_FIELDS: Final = {
 _EDGE_FIELDS: Final = {"kind": "string", "confidence": "double", "source": "string", "rule": "string", "line": "long"}
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _label(row: dict[str, Any]) -> str:
+def _label(row: dict[str, object]) -> str:
     return str(row.get("qualname") or row.get("path") or row.get("name") or row.get("package") or "")
 
 
-WRITERS: Final[dict[str, Callable[[Iterable[dict[str, Any]]], Iterator[str]]]] = {
+WRITERS: Final[dict[str, Callable[[Iterable[dict[str, object]]], Iterator[str]]]] = {
     "jsonl": jsonl,
     "json": as_json,
     "graphml": graphml,

@@ -7,7 +7,7 @@ import tomllib
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ def _patterns(name: str, text: str, tables: tuple[str, ...]) -> tuple[str, ...] 
     return tuple(value.split()) if isinstance(value, str) else tuple(map(str, value)) if isinstance(value, list) else _DEFAULT
 
 
-def _sections(name: str, text: str) -> dict[str, Mapping[str, Any]] | None:
+def _sections(name: str, text: str) -> dict[str, Mapping[str, object]] | None:
     """Return the tables or sections of a file by name; None if it is invalid."""
     try:
         if name.endswith(".toml"):
@@ -72,7 +72,7 @@ def _sections(name: str, text: str) -> dict[str, Mapping[str, Any]] | None:
     return {one: ini[one] for one in ini.sections()}
 
 
-def _tables(prefix: str, table: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+def _tables(prefix: str, table: Mapping[str, object]) -> list[tuple[str, Mapping[str, object]]]:
     """Return (dotted name, table) of each table in a table."""
     found = []
     for name, value in table.items():

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.code import calls_told
 from graphmem.answers.review import DIFF_TEXT, WORKING_TREE
@@ -234,7 +234,7 @@ def _site(hit: ImpactHit) -> tuple[str, int]:
     return hit.symbol.path, hit.symbol.start_line
 
 
-def _result(rule: str, text: str, path: str, line: int) -> dict[str, Any]:
+def _result(rule: str, text: str, path: str, line: int) -> dict[str, object]:
     place = {"artifactLocation": {"uri": _uri(path), "uriBaseId": "ROOT"}, "region": {"startLine": max(1, line)}}
     return {
         "ruleId": rule,

@@ -7,7 +7,7 @@ and most servers and commands never use them.
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import cast
 
 
 def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
@@ -24,7 +24,7 @@ class _Pattern:
     def __init__(self, text: str, flags: int) -> None:
         self._given = text, flags
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         compiled = re.compile(*self._given)
         # The next use finds the method here, as fast as that of a compiled expression.
         value = getattr(compiled, name)

@@ -88,5 +88,5 @@ def _decoded(found: dict[str, Any]) -> Accepted:
     return Accepted(MappingProxyType(factors), str(found["at"]), int(found["cases"]))
 
 
-def _content(accepted: Accepted) -> dict[str, Any]:
+def _content(accepted: Accepted) -> dict[str, object]:
     return {"at": accepted.at, "cases": accepted.cases, "factors": dict(accepted.factors)}

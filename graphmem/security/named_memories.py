@@ -81,7 +81,7 @@ def items_of(verb: str, args: Arguments, kwargs: Keywords) -> Sequence[Mapping[s
     return (kwargs,) if verb == "remember" else (args[0] if args else kwargs["items"]) if verb == "remember_many" else ()
 
 
-def with_ids(verb: str, args: Arguments, kwargs: Keywords) -> tuple[Arguments, dict[str, Any]]:
+def with_ids(verb: str, args: Arguments, kwargs: Keywords) -> tuple[Arguments, dict[str, object]]:
     """Return the arguments of a call, with an id for each new memory.
 
     Each new memory gets an id, because a memory with an id is never merged with another author's memory. An id that the caller chose is

@@ -61,7 +61,7 @@ class Identity(NamedTuple):
 class _NoRedirect(HTTPRedirectHandler):
     """HTTP handler that refuses redirects, so secrets stay at one host."""
 
-    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
+    def redirect_request(self, *args: object, **kwargs: object) -> None:
         """Refuse a redirect to another address."""
 
 

@@ -155,7 +155,7 @@ def _texts(value: str | bytes) -> Iterator[str]:
         yield value
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> object:
     """Parse JSON that may follow a checksum in `text`; None for other text."""
     start = min((at for at in (text.find("{", 0, 80), text.find("[", 0, 80)) if at >= 0), default=-1)
     try:
@@ -164,7 +164,7 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -351,7 +351,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
     def _transaction(self) -> AbstractContextManager[Any]:
         return self._db.transaction()
 
-    def _all(self, statement: str, *values: Any) -> list[Any]:
+    def _all(self, statement: str, *values: object) -> list[Any]:
         try:
             return self._db.execute(statement, values or None).fetchall()
         except self._error as error:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ANSWER_S: Final = 75.0  # more than a statement may take
 
 
-class PatientConnection(psycopg.Connection[Any]):
+class PatientConnection(psycopg.Connection[object]):
     """A connection that closes if the server is silent for `ANSWER_S` seconds."""
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **more: Any) -> Any:

@@ -303,10 +303,10 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             if erased is not None:
                 self._db.execute("UPDATE graphmem.op SET body = %s WHERE project = %s AND seq = %s", (erased, self._project, seq))
 
-    def _one(self, statement: str, *values: Any) -> Any:
+    def _one(self, statement: str, *values: object) -> Any:
         return self._all(statement, *values)[0]
 
-    def _all(self, statement: str, *values: Any) -> list[Any]:
+    def _all(self, statement: str, *values: object) -> list[Any]:
         try:
             return self._db.execute(statement, values or None).fetchall()
         except self._error as error:
@@ -319,7 +319,7 @@ def rules_of(db: psycopg.Connection[Any]) -> int:
     return int(db.execute("SELECT graphmem.rules()").fetchall()[0][0]) if has_version else 1
 
 
-def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
+def connected(url: str) -> tuple[psycopg.Connection[object], type[psycopg.Error]]:
     """Return a connection to a PostgreSQL database, and its error class.
 
     Raises:

@@ -134,7 +134,7 @@ def element(given: Any) -> str:
     return spelled(*parts)
 
 
-def spelled(*parts: Any) -> str:
+def spelled(*parts: object) -> str:
     """Return the JSON of a tag, link or relation, such as `["tag", "slow"]`."""
     return orjson.dumps(parts).decode()
 
@@ -142,26 +142,26 @@ def spelled(*parts: Any) -> str:
 # ---- fields
 
 
-def _text(value: Any, most: int = _NAME) -> str:
+def _text(value: object, most: int = _NAME) -> str:
     if not isinstance(value, str) or len(value) > most:
         raise ValueError(f"a change of a memory has {value!r:.60} in place of a string of at most {most} characters; {_SKIPPED}")
     return value
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
         raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be a whole number of 0 or more; {_SKIPPED}")
     return value
 
 
-def _time(value: Any) -> str:
+def _time(value: object) -> str:
     if datetime.fromisoformat(_text(value)).tzinfo is None:
         raise ValueError(f"the time {value!r} in another machine's change of a memory has no time zone; {_SKIPPED}")
     moment("time", value)  # the database of each machine has the same range
     return str(value)
 
 
-def _maybe(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _maybe(check: Callable[[object], object]) -> Callable[[object], object]:
     return lambda value: None if value is None else check(value)
 
 
@@ -176,25 +176,25 @@ def _one_of(allowed: Any) -> Callable[[Any], str]:
     return check
 
 
-def _share(value: Any) -> float:
+def _share(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be a number from 0 to 1; {_SKIPPED}")
     return float(value)
 
 
-def _days(value: Any) -> float:
+def _days(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
         raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be a positive number of days; {_SKIPPED}")
     return float(value)
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be true or false; {_SKIPPED}")
     return value
 
 
-def _object(value: Any) -> str:
+def _object(value: object) -> str:
     if not isinstance(orjson.loads(_text(value, MAX_BYTES)), dict):
         raise ValueError(f"`work_unit` and `details` in another machine's change of a memory must be JSON objects; {_SKIPPED}")
     return str(value)
@@ -205,7 +205,7 @@ def _words(value: Any) -> list[Any]:
     return [text("content", content, CONTENT_CHARACTERS), _time(since)]
 
 
-def _title(value: Any) -> str:
+def _title(value: object) -> str:
     return text("title", value, TITLE_CHARACTERS, lines=False)
 
 
@@ -244,11 +244,11 @@ def _write(name: str, given: Any) -> Write:
     return Write(None if value is None and name == "text" else FIELDS[name](value), _ids(seen), _flag(auto), _ids(over))
 
 
-def _id(value: Any) -> str:
+def _id(value: object) -> str:
     return str(uuid.UUID(_text(value)))
 
 
-def _ids(values: Any) -> tuple[str, ...]:
+def _ids(values: object) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
         raise ValueError(f"`seen` and `over` in another machine's change of a memory must be lists of at most {MAX_PARTS} ids; {_SKIPPED}")
     return tuple(map(_id, values))

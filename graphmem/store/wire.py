@@ -105,7 +105,7 @@ def inflated(data: bytes, most: int) -> bytes:
     return content
 
 
-def value_in(content: bytes) -> Any:
+def value_in(content: bytes) -> object:
     """Return the JSON value in decompressed bytes.
 
     Raises:

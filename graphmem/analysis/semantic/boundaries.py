@@ -12,7 +12,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -96,7 +96,7 @@ def parse(text: str, name: str) -> list[BoundaryRule]:
     return found
 
 
-def _rule(file: str, number: int, table: Any) -> BoundaryRule:
+def _rule(file: str, number: int, table: object) -> BoundaryRule:
     where = f"{file}, rule {number}"
     if not isinstance(table, dict):
         raise _wrong(where, f"{where} is not a TOML table; write the rule as a table [[rule]]")
@@ -139,7 +139,7 @@ def _rule(file: str, number: int, table: Any) -> BoundaryRule:
     )
 
 
-def _patterns(where: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
+def _patterns(where: str, table: dict[str, object], key: str) -> tuple[str, ...]:
     """Return the patterns under the key `key` of a rule.
 
     If the key is missing, the result is empty. The value in `table` is a string or a list of strings. `where` names the rule in errors.

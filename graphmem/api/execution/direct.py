@@ -63,7 +63,7 @@ class Direct:
     places: dict[str, list[str]]  # by variable: the arguments whose value it is
     kept: dict[frozenset[str], dict[str, Any]]  # by the variables of a request: arguments that do not depend on their values
 
-    def arguments(self, variables: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    def arguments(self, variables: Mapping[str, object] | None) -> dict[str, Any] | None:
         """Return the resolver's arguments; None if a variable is invalid.
 
         If the result is None, the executor must run the request, to report the error. Arguments that do not depend on the values in
@@ -88,7 +88,7 @@ class Direct:
             changed |= self._converted(dict.fromkeys(self.places[name], coerced), self._declared(name))
         return changed
 
-    def _coerced(self, given: dict[str, Any]) -> dict[str, Any] | None:
+    def _coerced(self, given: dict[str, object]) -> dict[str, object] | None:
         values = get_variable_values(self.schema._schema, self.operation.variable_definitions or (), given)
         if isinstance(values, list):
             return None
@@ -175,7 +175,7 @@ def direct(schema: Schema, text: str, document: Any, name: str | None, variables
     return Direct(schema, operation, node, key, field, declared, resolve, render, variables, places, {})
 
 
-def _is_flat(value: Any) -> bool:
+def _is_flat(value: object) -> bool:
     """Whether a value is a scalar or a list of scalars, and not null."""
     if isinstance(value, list):
         return not any(isinstance(one, (list, dict)) for one in value)

@@ -181,7 +181,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         raise _NotPlainError  # interfaces and unions: the type depends on the value
 
 
-def rendered(plan: Render, source: Any) -> dict[str, Any] | None:
+def rendered(plan: Render, source: object) -> dict[str, Any] | None:
     """Return `source` rendered by the function `plan`, or None.
 
     None means that graphql-core must render the object, or report an error in it.
@@ -230,7 +230,7 @@ class _Once:
     def __init__(self, fields: Render) -> None:
         self._fields = fields
 
-    def __call__(self, source: Any) -> Any:
+    def __call__(self, source: object) -> Any:
         """Return the requested fields of an object as JSON data."""
         seen = _WORK.seen
         return self._fields(source) if seen is None else self._render(source, seen[self])
@@ -246,7 +246,7 @@ class _Once:
             shown.append(found[1] if found is not None and type(found[1]) is Again else self._render(source, known))
         return shown
 
-    def _render(self, source: Any, known: Seen) -> Any:
+    def _render(self, source: object, known: Seen) -> Any:
         found = known.get(id(source))
         if found is None:
             rendered = self._fields(source)
@@ -304,7 +304,7 @@ def _scalar(type_: GraphQLScalarType) -> Render:
         return type_.coerce_output_value
     in_range = _INT.__contains__ if exact is int else None
 
-    def render(value: Any) -> Any:
+    def render(value: object) -> Any:
         if type(value) is not exact or (in_range is not None and not in_range(value)):
             raise _NotPlainError
         return value
@@ -312,7 +312,7 @@ def _scalar(type_: GraphQLScalarType) -> Render:
     return render
 
 
-def _listed(values: Any) -> Any:
+def _listed(values: object) -> Any:
     if type(values) is not list and type(values) is not tuple:
         raise _NotPlainError
     return values
@@ -324,7 +324,7 @@ def _checked(type_: GraphQLObjectType, fields: Render) -> Render:
         return fields
     answers_type: Callable[[Any, Any], Any] = predicate
 
-    def render(value: Any) -> Any:
+    def render(value: object) -> Any:
         # The predicates of this package use only the value; see `derive.object_type`.
         if answers_type(value, None) is not True:
             raise _NotPlainError

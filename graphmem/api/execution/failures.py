@@ -62,7 +62,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= MOST_SAID else text[: MOST_SAID - 1] + "…"
 
 
-def facts_of(error: GraphMemError) -> dict[str, Any]:
+def facts_of(error: GraphMemError) -> dict[str, object]:
     """Return the code, the class and the public attributes of an error.
 
     Public attributes are those that clients may see. GraphQL answers contain the result as the error's `extensions`. An attribute may be a
@@ -76,7 +76,7 @@ def facts_of(error: GraphMemError) -> dict[str, Any]:
     }
 
 
-def _public(value: Any) -> Any:
+def _public(value: object) -> object:
     if isinstance(value, SymbolInfo):
         return {**_camel(to_json(value)), "id": global_id(SYMBOL, value.id), "kind": value.kind.upper(), "ref": value.ref}
     if isinstance(value, (list, tuple)):
@@ -86,7 +86,7 @@ def _public(value: Any) -> Any:
     return value if isinstance(value, (int, float, bool)) or value is None else shortened(str(value))
 
 
-def _camel(fields: dict[str, Any]) -> dict[str, Any]:
+def _camel(fields: dict[str, object]) -> dict[str, object]:
     def name(text: str) -> str:
         head, *tail = text.split("_")
         return head + "".join(part.capitalize() for part in tail)
@@ -109,7 +109,7 @@ def shape(error: GraphQLError) -> ShapedError:
     return ShapedError(message, nodes=error.nodes, source=error.source, positions=error.positions, path=error.path, extensions=extensions)
 
 
-def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
+def _say(error: GraphQLError) -> tuple[str, dict[str, object]]:
     origin = error.original_error
     refused = origin if isinstance(origin, GraphMemError) else refusal_of_any(origin) if origin is not None else None
     if refused is not None and refused.code != "INTERNAL":
@@ -136,7 +136,7 @@ def _is_of_argument(error: GraphQLError) -> bool:
     return isinstance(first, ValueNode)
 
 
-def payload(code: str, message: str, **facts: Any) -> dict[str, Any]:
+def payload(code: str, message: str, **facts: object) -> dict[str, Any]:
     """Return the body of an error response, in the form of a GraphQL answer.
 
     Use it for errors that occur before or outside an operation. `facts` are further attributes of the error for the client.

@@ -171,7 +171,7 @@ def _missing(document: DocumentNode) -> set[str]:
     spread: set[str] = set()
 
     class Spreads(Visitor):
-        def enter_fragment_spread(self, node: FragmentSpreadNode, *_: Any) -> None:
+        def enter_fragment_spread(self, node: FragmentSpreadNode, *_: object) -> None:
             spread.add(node.name.value)
 
     visit(document, Spreads())

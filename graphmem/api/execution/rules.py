@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from graphql import (
     ASTValidationRule,
@@ -39,7 +38,7 @@ def shape_rules(max_depth: int, max_aliases: int) -> tuple[type[ASTValidationRul
         Fields of introspection do not count, because graphql-core has its own rule for them.
         """
 
-        def enter_document(self, node: DocumentNode, *_args: Any) -> None:
+        def enter_document(self, node: DocumentNode, *_args: object) -> None:
             _check(self, node, _depth, "depth", max_depth)
 
     class AliasRule(ASTValidationRule):
@@ -48,7 +47,7 @@ def shape_rules(max_depth: int, max_aliases: int) -> tuple[type[ASTValidationRul
         An alias in a fragment counts once for each use of the fragment.
         """
 
-        def enter_document(self, node: DocumentNode, *_args: Any) -> None:
+        def enter_document(self, node: DocumentNode, *_args: object) -> None:
             _check(self, node, _aliases, "aliases", max_aliases)
 
     return (DepthRule, AliasRule, MaxIntrospectionDepthRule)

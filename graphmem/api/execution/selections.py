@@ -75,7 +75,7 @@ def selection(hint: Any, indent: str = "") -> str:
     return " {\n" + "\n".join(lines) + f"\n{indent}}}"
 
 
-def _object_in(hint: Any) -> Any:
+def _object_in(hint: object) -> Any:
     """Return the class of an answer inside a type; None if there is none.
 
     For example, `Flow` for `Flow`, `list[Flow]` and `Flow | None`.
@@ -88,7 +88,7 @@ def _object_in(hint: Any) -> Any:
     return next((found for one in typing.get_args(hint) if (found := _object_in(one)) is not None), None)
 
 
-def _pairs(hint: Any, indent: str) -> str:
+def _pairs(hint: object, indent: str) -> str:
     """Return the selection `{ name value }` for a type that is a mapping.
 
     The values are numbers or strings. The result is "" for any other type.

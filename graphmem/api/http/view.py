@@ -221,7 +221,7 @@ class GraphQLView(GraphQL[Connection, None]):
                 argument="query",
             ) from error
 
-    def query_of(self, request: Mapping[str, Any]) -> str:
+    def query_of(self, request: Mapping[str, object]) -> str:
         """Return the document of a request: its own text or a persisted one.
 
         Raises:

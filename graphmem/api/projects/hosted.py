@@ -48,7 +48,7 @@ class HostedProject:
         self._service.parts.receiving.drop(name, pusher(caller()))
         return DroppedBranch(name)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """Return the operation `name` of the project, or of its server.
 
         Raises:
@@ -90,7 +90,7 @@ class HostedBranch(HostedProject):
         """Whether the index directory still has the path where it was opened."""
         return self._main.in_place
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """Return the operation called `name`.
 
         An operation that writes is taken from the branch's project. Any other operation is taken from the branch.

@@ -11,7 +11,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import strawberry
 from graphql import (
@@ -99,7 +99,7 @@ class _Inherited(NamedTuple):
 _NONE = _Inherited(1, frozenset())
 
 
-def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]:
+def sizes_of(variables: Mapping[str, object] | None) -> tuple[tuple[str, int], ...]:
     """Return the variables with which a GraphQL request sets list lengths.
 
     Each is (name, size). The size of a number is its value, and the size of a list is its length. Variables of other types are left out.

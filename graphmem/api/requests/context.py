@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Final, Generic, ParamSpec, TypeAlias, TypeVar
 
 import strawberry
 
@@ -189,5 +189,5 @@ class Operation:
         return answer
 
 
-Info: TypeAlias = strawberry.Info[Operation, Any]
+Info: TypeAlias = strawberry.Info[Operation, object]
 """The `info` argument of every resolver."""

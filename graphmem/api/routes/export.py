@@ -83,5 +83,5 @@ async def _in_thread(server: ServerState, read: Callable[[], T]) -> T:
     return await server.runner.run(asyncio.get_running_loop().time() + server.limits.seconds, read)
 
 
-def _lines(rows: Iterator[dict[str, Any]]) -> bytes:
+def _lines(rows: Iterator[dict[str, object]]) -> bytes:
     return "".join(jsonl(islice(rows, ROWS))).encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -50,7 +50,7 @@ def cypher(
     here.output.note((f"{len(answer.rows):,} rows in {answer.seconds:.3f} s{more}", "dim"))
 
 
-def _pair(given: str) -> tuple[str, Any]:
+def _pair(given: str) -> tuple[str, object]:
     name, sign, value = given.partition("=")
     if not sign or not name:
         raise BadInputError(f"invalid query parameter {given[:60]!r}; write NAME=VALUE", argument="param", value=given[:60])
@@ -60,7 +60,7 @@ def _pair(given: str) -> tuple[str, Any]:
         return name, value
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """Return a value of a query's result as one line of text."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r") if isinstance(value, str) else text

@@ -221,14 +221,14 @@ def _named(about: AboutRow, name: str) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key != "memory_id" and value != ""}
 
 
-def _checked_row(repository: MemoryRepository, place: int, item: Any) -> MemoryRow:
+def _checked_row(repository: MemoryRepository, place: int, item: object) -> MemoryRow:
     try:
         return _row(repository, item)
     except BadInputError as error:
         raise type(error)(f"memory {place}: {error.message}", **{**error.facts, "index": place}) from error
 
 
-def _draft(repository: MemoryRepository, item: Any) -> Draft:
+def _draft(repository: MemoryRepository, item: object) -> Draft:
     """Validate the fields of an exported memory that a new one also has."""
     if not isinstance(item, Mapping):
         raise refuse(
@@ -304,7 +304,7 @@ def _short(row: MemoryRow, taken: Taken) -> str:
     return short_id(row.content, row.id, taken)
 
 
-def _files(item: Mapping[str, Any]) -> list[str]:
+def _files(item: Mapping[str, object]) -> list[str]:
     about = item.get("about")  # its value is checked together with the edges
     listed = about if isinstance(about, list) else ()
     return sorted(str(one.get("name", "")) for one in listed if isinstance(one, Mapping) and one.get("label") == "File")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphmem.memory.reading.reader import MemoryReader
 
 
-def flag(field: str, value: Any) -> bool:
+def flag(field: str, value: object) -> bool:
     """Validate a value that must be true or false."""
     if not isinstance(value, bool):
         raise refuse(field, f"{field} is {repr(value)[:60]}; use true or false", value=repr(value)[:60])
@@ -82,7 +82,7 @@ def links_of(
 
 
 def _links_to_code(
-    repository: MemoryReader, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
+    repository: MemoryReader, memory_id: str, links: Sequence[Mapping[str, object]], elsewhere: bool
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
     """Find the code in this index to which an imported memory is linked.
 
@@ -139,7 +139,7 @@ def with_hashes(repository: MemoryReader, kept: Sequence[MemoryRow], delta: Know
     return [row._replace(text_hash=text_hash(repository.text_of(row, links.get(row.id, []), delta.files))) for row in kept]
 
 
-def _session(item: Any) -> SessionRow:
+def _session(item: object) -> SessionRow:
     if not isinstance(item, Mapping):
         raise refuse(
             "session", f"each session of the document must be an object, not of type {type(item).__name__}; export the memories again"
@@ -168,7 +168,7 @@ def _session(item: Any) -> SessionRow:
     )
 
 
-def _objects(item: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def _objects(item: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
     found = item.get(name, [])
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
         raise refuse(name, f"{name} in the document must be a list of objects; export the memories again")

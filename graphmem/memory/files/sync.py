@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers import MemoryInfo, Remembered, SyncAnswer, SyncConflict
 from graphmem.errors import BadInputError
@@ -270,7 +270,9 @@ def _look(repository: MemoryRepository, plan: Plan, given: MemoryItem, place: st
     return given
 
 
-def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str, personal: bool) -> Outcome:
+def _done(
+    repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, object]], actor: str, name: str, personal: bool
+) -> Outcome:
     """Write the planned changes to the graph; return the stored changes.
 
     `name` is the name of the synced file, for the audit log.
@@ -283,7 +285,7 @@ def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str
     return Outcome(results, _rows(repository, personal=personal))
 
 
-def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
+def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, object]], personal: bool) -> Outcome:
     """Return the changes that `_done` would store, without writing them."""
     assumed = [repository.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():

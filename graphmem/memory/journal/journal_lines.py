@@ -154,6 +154,6 @@ def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", af
     return {name: value for name, value in line.items() if value not in ("", None, [], {})}
 
 
-def text_of(body: Mapping[str, Any], name: str) -> str:
+def text_of(body: Mapping[str, object], name: str) -> str:
     """Return a string field of an entry by name; "" if it is missing."""
     return str(body.get(name, ""))

@@ -16,7 +16,7 @@ from graphmem.memory.journal.journal_lines import Entry, Line, body
 from graphmem.store.base import Knowledge
 
 _TIMES: Final = frozenset(name for name in MemoryRow._fields if name.endswith("_at") or name.startswith("valid_"))
-_EMPTY: Final[dict[str, Any]] = dict.fromkeys(MemoryRow._fields) | {
+_EMPTY: Final[dict[str, object]] = dict.fromkeys(MemoryRow._fields) | {
     "strength": 0,
     "needs_review": False,
     "user_verified": False,
@@ -44,7 +44,7 @@ class Event(NamedTuple):
 
 
 def bodies_of(
-    delta: KnowledgeDelta, events: Sequence[Event], before: Mapping[str, MemoryRow], at: datetime, actor: str, **extra: Any
+    delta: KnowledgeDelta, events: Sequence[Event], before: Mapping[str, MemoryRow], at: datetime, actor: str, **extra: object
 ) -> list[Line]:
     """Return the journal entries that record one write of memories.
 
@@ -197,7 +197,7 @@ class Replay:
         self.learnt = {key: row for key, row in self.learnt.items() if key[0] != one}
 
 
-def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dict[str, Any]:
+def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dict[str, object]:
     """Return journal fields that record a whole memory and its links to code.
 
     `knowledge` maps the id of each memory to the memory's links.
@@ -205,7 +205,7 @@ def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dic
     return {"row": _encoded(row, None), "about": [list(link[1:]) for link in knowledge.get(row.id, ())]}
 
 
-def _encoded(row: MemoryRow, before: MemoryRow | None) -> dict[str, Any]:
+def _encoded(row: MemoryRow, before: MemoryRow | None) -> dict[str, object]:
     old = _EMPTY if before is None else before._asdict()
     return {
         name: plain(value)

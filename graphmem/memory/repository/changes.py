@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import Forgotten, MemoryInfo, TermAlias
 from graphmem.knowledge import Anchor, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
@@ -198,7 +198,7 @@ def forget_many(repository: MemoryRepository, ids: Sequence[str], *, hard: bool,
         return Forgotten(sorted(rows), hard, dry_run=False)
 
 
-def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, list[str]]:
+def checked_aliases(table: Mapping[str, object], known: Collection[str] = ()) -> dict[str, list[str]]:
     """Validate aliases: extra words that a search for a term also uses.
 
     Args:

@@ -41,7 +41,7 @@ def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
     return found
 
 
-def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
+def drafted(item: object, root: str, source: str, dim: int | None = None) -> Draft:
     """Redact and validate the input for one memory; return its draft.
 
     Args:
@@ -79,7 +79,7 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
     return checked(clean, root=root, dim=dim, default_source=source, redacted=kinds)
 
 
-def dim_of(model: Any, embedder: Embedder | None) -> int | None:
+def dim_of(model: object, embedder: Embedder | None) -> int | None:
     """Return the vector length of an embedding model; None if it is unknown.
 
     If `model` is None or the model of `embedder`, the result is the embedder's vector length. For any other model, and without an embedder,

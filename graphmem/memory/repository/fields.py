@@ -34,7 +34,7 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 
 
-def refuse(field: str, message: str, *, value: Any = None) -> BadInputError:
+def refuse(field: str, message: str, *, value: object = None) -> BadInputError:
     """Return the error for an invalid field of a memory.
 
     Args:
@@ -45,7 +45,7 @@ def refuse(field: str, message: str, *, value: Any = None) -> BadInputError:
     return BadInputError(message, argument=field, field=field, limit=message.partition("; ")[2], value=value)
 
 
-def quoted(value: Any) -> str:
+def quoted(value: object) -> str:
     """Return a shortened representation of a value, for errors."""
     return clipped(repr(value), 60)
 
@@ -80,7 +80,7 @@ def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = Tru
     return clean
 
 
-def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
+def choice(field: str, value: object, allowed: Sequence[str]) -> str:
     """Check that a value is one of the allowed words; return it.
 
     Raises:
@@ -91,7 +91,7 @@ def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
     return value
 
 
-def type_of(value: Any, content: str) -> str:
+def type_of(value: object, content: str) -> str:
     """Return the memory type that `value` names, or guess it from `content`.
 
     `value` may be a name that another tool uses. The type is guessed if `value` is None or "".
@@ -106,7 +106,7 @@ def type_of(value: Any, content: str) -> str:
     raise refuse("type", f"unknown type of memory {quoted(value)}; use one of {', '.join(TYPES)}, or omit the type", value=quoted(value))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     """Whether a value is a number that a float can hold, and no truth value."""
     try:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
@@ -183,7 +183,7 @@ def moment(field: str, value: Any) -> datetime:
     return value.astimezone(UTC)
 
 
-def vector_of(value: Any, dim: int | None) -> F32:
+def vector_of(value: object, dim: int | None) -> F32:
     """Check the vector of a memory; return it as float32.
 
     The vector must be finite and not zero. Its length must be `dim`, unless `dim` is None.
@@ -206,13 +206,13 @@ def vector_of(value: Any, dim: int | None) -> F32:
     return vector
 
 
-def _step(value: Any) -> bool:
+def _step(value: object) -> bool:
     keys = {"order": int, "description": str, "file": str, "line": int}
     return isinstance(value, Mapping) and all(key in keys and isinstance(inner, keys[key]) for key, inner in value.items())
 
 
 # Typed extras: the requirement in words, and its test.
-EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
+EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[object], bool]]]] = {
     "text": ("a string", lambda value: isinstance(value, str)),
     "number": ("a finite number", _is_number),
     "count": ("a whole number of 0 or more", lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0),
@@ -248,7 +248,7 @@ def details_of(value: Any, type_: str) -> str | None:
     return encoded
 
 
-def encoded_json(field: str, value: Any) -> str:
+def encoded_json(field: str, value: object) -> str:
     """Check that `value` can be stored; encode it as JSON with sorted keys.
 
     `value` must be a small, shallow mapping, without NaN, control characters or lone surrogates. `field` is its name in errors.

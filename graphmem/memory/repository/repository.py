@@ -144,7 +144,7 @@ class MemoryRepository(MemoryReader):
 
     def remember_many(
         self,
-        items: Iterable[Mapping[str, Any]],
+        items: Iterable[Mapping[str, object]],
         *,
         source: str = "imported",
         embedding_model: str | None = None,
@@ -176,7 +176,7 @@ class MemoryRepository(MemoryReader):
             self._write_plan(plan if finish is None else finish(plan), actor, embed=source not in FROM_INDEX)
         return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
 
-    def foreseen(self, items: Iterable[Mapping[str, Any]], source: str, assumed: Iterable[MemoryRow]) -> Plan:
+    def foreseen(self, items: Iterable[Mapping[str, object]], source: str, assumed: Iterable[MemoryRow]) -> Plan:
         """Return the changes that `remember_many` would make; write nothing.
 
         Args:
@@ -375,7 +375,7 @@ class MemoryRepository(MemoryReader):
 
     # ---- inside
 
-    def draft(self, item: Any, source: str, dim: int | None = None) -> Draft:
+    def draft(self, item: object, source: str, dim: int | None = None) -> Draft:
         """Redact and validate the input for one memory; see `drafts.drafted`.
 
         The draft gets the commit of the project's working tree, unless the input names a commit or is imported.
@@ -387,7 +387,7 @@ class MemoryRepository(MemoryReader):
         return found
 
     def _drafts(
-        self, given: Sequence[Mapping[str, Any]], source: str, dim: int | None, *, skip_invalid: bool
+        self, given: Sequence[Mapping[str, object]], source: str, dim: int | None, *, skip_invalid: bool
     ) -> tuple[list[Draft], list[Refusal]]:
         """Validate the items of one write; return drafts, and rejected items.
 

@@ -100,7 +100,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
         return repository.describer().info(new)
 
 
-def _rewritten(row: MemoryRow, draft: Draft, changes: Mapping[str, Any], now: datetime) -> MemoryRow:
+def _rewritten(row: MemoryRow, draft: Draft, changes: Mapping[str, object], now: datetime) -> MemoryRow:
     """Return the row of a memory with the values of a draft.
 
     If the content is new and `changes` has no title, the title is made from the beginning of the content.
@@ -127,7 +127,7 @@ def _rewritten(row: MemoryRow, draft: Draft, changes: Mapping[str, Any], now: da
     )
 
 
-def _current(row: MemoryRow, changes: Mapping[str, Any]) -> dict[str, Any]:
+def _current(row: MemoryRow, changes: Mapping[str, object]) -> dict[str, object]:
     """Return a memory's fields as input for a draft.
 
     Fields that depend on the type are left out if `changes` has another type.
@@ -148,7 +148,9 @@ def _current(row: MemoryRow, changes: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _relinked(repository: MemoryRepository, row: MemoryRow, draft: Draft, changes: Mapping[str, Any], links: Sequence[AboutRow]) -> Links:
+def _relinked(
+    repository: MemoryRepository, row: MemoryRow, draft: Draft, changes: Mapping[str, object], links: Sequence[AboutRow]
+) -> Links:
     """Link a changed memory to code.
 
     The memory is linked to code that the text of `draft` names, and to the files and symbols in `changes`. If `changes` has no `files`, the

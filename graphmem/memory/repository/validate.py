@@ -153,7 +153,7 @@ def renamed(item: Mapping[str, Any]) -> Mapping[str, Any]:
     return {RENAMED.get(name, name): value for name, value in item.items()}
 
 
-def _list(field: str, value: Any) -> Sequence[Any]:
+def _list(field: str, value: object) -> Sequence[object]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise refuse(field, f"{field} must be a list of paths, not of type {type(value).__name__}; pass a list", value=type(value).__name__)
     if len(value) > MAX_FILES:
@@ -161,7 +161,7 @@ def _list(field: str, value: Any) -> Sequence[Any]:
     return value
 
 
-def _given_id(value: Any) -> str:
+def _given_id(value: object) -> str:
     if value is None:
         return ""
     return text("id", str(value) if isinstance(value, int) and not isinstance(value, bool) else value, ID_CHARACTERS, lines=False)

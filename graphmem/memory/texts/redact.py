@@ -87,7 +87,7 @@ def redact(text: str) -> tuple[str, list[str]]:
     return "".join([*parts, text[at:]]), [one.kind for one in found]
 
 
-def redact_all(value: Any, kinds: list[str]) -> Any:
+def redact_all(value: object, kinds: list[str]) -> Any:
     """Redact every string inside mappings and sequences; return a copy.
 
     The kinds of the found secrets are appended to `kinds`. Numbers and keys are unchanged.
@@ -118,7 +118,7 @@ def is_mostly_secret(text: str, found: list[Found]) -> bool:
     return taken > _MOSTLY * sum(not sign.isspace() for sign in text) or sum(map(str.isalnum, outside)) < _LEFT
 
 
-def _under(key: Any, value: Any, kinds: list[str]) -> Any:
+def _under(key: object, value: object, kinds: list[str]) -> object:
     """Redact `value` if its key means a secret, as in `{"password": "…"}`.
 
     Otherwise redact the secrets inside `value`. Kinds of secrets are appended to `kinds`.

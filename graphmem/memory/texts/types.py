@@ -31,7 +31,7 @@ class MemoryItem(TypedDict, total=False):
     session: str
     commit_sha: str | None
     created_at: str
-    work_unit: dict[str, Any] | None
+    work_unit: dict[str, object] | None
     vector: Any
 
 

@@ -111,7 +111,7 @@ def action_of(tool: str) -> str:
     return "other"
 
 
-def call_of(tool: str, args: Mapping[str, Any]) -> Call:
+def call_of(tool: str, args: Mapping[str, object]) -> Call:
     """Convert an agent's tool call to a `Call` with its action and paths."""
     action = action_of(tool)
     if action == "run":
@@ -138,7 +138,7 @@ def call_of(tool: str, args: Mapping[str, Any]) -> Call:
     return Call("other", tool[:60])
 
 
-def _shell(args: Mapping[str, Any]) -> Call:
+def _shell(args: Mapping[str, object]) -> Call:
     given = next((args[key] for key in COMMAND_KEYS if args.get(key)), "")
     line = line_of(given) if isinstance(given, (str, list, tuple)) else str(given)
     if line.startswith("apply_patch") or "*** Begin Patch" in line:
@@ -153,7 +153,7 @@ def _shell(args: Mapping[str, Any]) -> Call:
     )
 
 
-def _changes(args: Mapping[str, Any]) -> Iterator[Change]:
+def _changes(args: Mapping[str, object]) -> Iterator[Change]:
     path = next(iter(_paths(args)), "")
     edits = args.get("edits")
     if isinstance(edits, (list, tuple)):
@@ -204,7 +204,7 @@ def _paths(args: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(found[:PATHS])
 
 
-def _texts(args: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:
+def _texts(args: Mapping[str, object], keys: tuple[str, ...]) -> tuple[str, ...]:
     found: list[str] = []
     for key in keys:
         value = args.get(key)

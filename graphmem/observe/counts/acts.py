@@ -15,7 +15,7 @@ from graphmem.memory.texts.redact import redact
 from graphmem.observe.texts.words import MESSAGE_CHARACTERS
 
 PATH_CHARACTERS: Final = 512
-NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class Act(NamedTuple):

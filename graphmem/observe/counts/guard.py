@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.memory.texts.text import fingerprint
 
@@ -94,7 +94,7 @@ class Guard:
         return memory_id in self._shown
 
     @staticmethod
-    def is_marked(facts: Mapping[str, Any]) -> bool:
+    def is_marked(facts: Mapping[str, object]) -> bool:
         """Whether a finding quotes memories that graphmem showed to the agent.
 
         graphmem puts marks in the text of memories that it shows to an agent. Marked text is not evidence. `facts` has the finding's
@@ -121,7 +121,7 @@ class Guard:
                     return row.id
         return ""
 
-    def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
+    def echoes_any(self, facts: Mapping[str, object], names: Iterable[str]) -> str:
         """Return the id of a memory that a finding repeats; "" if none.
 
         The finding has values with names, `facts`. Only the values called `names` are compared: sentences of a person or an agent. The

@@ -148,7 +148,7 @@ class Scratchpad:
             if len(self.web_sources) < MAX_LIST:
                 self.web_sources[source] = None
 
-    def _memories(self, info: Mapping[str, Any]) -> None:
+    def _memories(self, info: Mapping[str, object]) -> None:
         """Record which memories the session was shown, and which it used.
 
         `info` has ids of memories in the lists "injected" (shown) and "used". For each shown memory, the phase of work in which it was
@@ -419,7 +419,7 @@ class Scratchpad:
         self,
         signal: str,
         key: str,
-        facts: Mapping[str, Any],
+        facts: Mapping[str, object],
         files: Iterable[str] = (),
         marks: Iterable[Mark] = (),
         *,
@@ -470,7 +470,7 @@ class Scratchpad:
         return self.info.work_unit, self.info.phase
 
 
-def _listed(info: Mapping[str, Any], name: str) -> Sequence[str]:
+def _listed(info: Mapping[str, object], name: str) -> Sequence[str]:
     """Return the list of ids in a field; empty if the field is not a list."""
     told = info.get(name, ())
     return told if isinstance(told, (list, tuple)) else ()

@@ -68,7 +68,7 @@ class BrowserSeen(Detector):
                 while len(self.failing) > MOST:
                     del self.failing[next(iter(self.failing))]
 
-    def _note(self, kind: str, facts: dict[str, Any], *marks: Mark) -> str:
+    def _note(self, kind: str, facts: dict[str, object], *marks: Mark) -> str:
         said = f"{kind}|{facts['page']}|{facts['what']}" if kind == browser.SEQUENCE else f"{kind}|{facts['page']}|{facts['said']}"
         key = hashlib.blake2b(fingerprint(said).encode(), digest_size=6).hexdigest()
         if key in self.found:

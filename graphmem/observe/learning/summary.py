@@ -92,7 +92,7 @@ def summarised(record: SessionRecord) -> dict[str, Any]:
     }
 
 
-def says_something(summary: Mapping[str, Any]) -> bool:
+def says_something(summary: Mapping[str, object]) -> bool:
     """Whether a summary reports work: files, commands, decisions or errors.
 
     Abandoned approaches and finished tasks count too.

@@ -261,7 +261,7 @@ class Ledger(LedgerCounts):
 
     # ---- receipts
 
-    def put_receipt(self, session: str, part: str, digest: str, at: datetime, body: Mapping[str, Any]) -> None:
+    def put_receipt(self, session: str, part: str, digest: str, at: datetime, body: Mapping[str, object]) -> None:
         """Store a receipt: which findings of a session became memories, and why.
 
         Args:

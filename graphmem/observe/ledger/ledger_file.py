@@ -83,16 +83,16 @@ class LedgerFile:
         tables = ("session", "seen", "file", "error", "module", "measure", "learnt", "barred", "receipt", "done")
         return {table: int(self._one(f"SELECT count(*) FROM {table}")[0]) for table in tables}  # noqa: S608 - names of this file
 
-    def _one(self, query: str, *values: Any) -> tuple[Any, ...]:
+    def _one(self, query: str, *values: object) -> tuple[Any, ...]:
         row = self._first(query, *values)
         assert row is not None  # noqa: S101 - an aggregate always gives a row
         return row
 
-    def _first(self, query: str, *values: Any) -> tuple[Any, ...] | None:
+    def _first(self, query: str, *values: object) -> tuple[Any, ...] | None:
         rows = self._all(query, *values)
         return rows[0] if rows else None
 
-    def _all(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with self._lock:
             try:
                 return self._open().execute(query, values).fetchall()

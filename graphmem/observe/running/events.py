@@ -129,7 +129,7 @@ def in_order(events: Iterable[Checked]) -> list[Checked]:
     return [came[next(ordered[one.event.session_id])[1]] for one in came if one.event is not None]
 
 
-def _mark(event: Event, whole: int, at: Any) -> int:
+def _mark(event: Event, whole: int, at: object) -> int:
     """Return a hash of an event, by which duplicates are recognised.
 
     The hash covers session, step, kind, tool, outcome, text and arguments. It also covers `whole`, the length of the uncut text, and `at`,
@@ -168,7 +168,7 @@ def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
     return f"{head}\n…\n{tail}", True
 
 
-def _plain_args(args: Mapping[Any, Any]) -> tuple[dict[str, Any], bool]:
+def _plain_args(args: Mapping[object, object]) -> tuple[dict[str, Any], bool]:
     """Return (a tool's arguments as plain values, whether anything was cut).
 
     Strings, lists and mappings are cut to a limited size. Values nested more than two levels deep are dropped.
@@ -184,7 +184,7 @@ def _plain_args(args: Mapping[Any, Any]) -> tuple[dict[str, Any], bool]:
     return plain, cut
 
 
-def _bounded(value: Any, depth: int) -> tuple[Any, bool]:
+def _bounded(value: object, depth: int) -> tuple[object, bool]:
     if isinstance(value, str):
         return value[:ARGUMENT_CHARACTERS], len(value) > ARGUMENT_CHARACTERS
     if value is None or isinstance(value, (bool, int)):
@@ -200,7 +200,7 @@ def _bounded(value: Any, depth: int) -> tuple[Any, bool]:
     return None, True
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> object:
     """Parse a tool's arguments that arrive as JSON inside a string.
 
     The result is None if the string is too long or not JSON.
@@ -213,14 +213,14 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     """Return the strings inside a tool's structured result, one per line.
 
     Nested lists and mappings are searched to a limited depth.
     """
     found: list[str] = []
 
-    def walk(one: Any, depth: int) -> None:
+    def walk(one: object, depth: int) -> None:
         if len(found) > ARGUMENTS or depth > 4:
             return
         if isinstance(one, str):
@@ -236,7 +236,7 @@ def _as_text(value: Any) -> str:
     return "\n".join(found)
 
 
-def _step(value: Any) -> int:
+def _step(value: object) -> int:
     if value is None:
         return -1
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
@@ -270,13 +270,13 @@ def _moment(value: Any) -> datetime | None:
     return moment
 
 
-def _truth(value: Any) -> bool | None:
+def _truth(value: object) -> bool | None:
     if value is not None and not isinstance(value, bool):
         raise TypeError
     return value
 
 
-def _count(value: Any) -> int | None:
+def _count(value: object) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1 << 40:

@@ -205,7 +205,7 @@ class Interpreter:
             info=info,
         )
 
-    def _browser_fields(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, Any]:
+    def _browser_fields(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, object]:
         """Return the fields of an `Act` about the browser: element, page, outcome.
 
         The mapping is filled for a call of a browser tool, and for a failed run of browser tests. It is empty for any other call.
@@ -325,7 +325,7 @@ def _call_id(event: Event) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _info(args: Mapping[str, Any]) -> Mapping[str, Any]:
+def _info(args: Mapping[str, object]) -> Mapping[str, Any]:
     if not args:
         return NOTHING
     found: dict[str, Any] = {}

@@ -81,17 +81,17 @@ class Methodology(NamedTuple):
         return next((relay for relay in self.relays if (relay.source, relay.target) == (source, target)), None)
 
 
-def _reported(context: Mapping[str, Any], *names: str) -> str:
+def _reported(context: Mapping[str, object], *names: str) -> str:
     return next((" ".join(str(context[name]).split()) for name in names if context.get(name)), "")[:LABEL_CHARACTERS]
 
 
-def _native_unit(context: Mapping[str, Any]) -> WorkUnit:
+def _native_unit(context: Mapping[str, object]) -> WorkUnit:
     spec, task = _reported(context, "spec", "spec_number"), _reported(context, "subtask", "subtask_id", "task")
     label = " / ".join(filter(None, (f"Spec {spec}" if spec else "", f"Subtask {task}" if task else ""))) or _reported(context, "work_unit")
     return WorkUnit(NATIVE, tuple(filter(None, (spec, task))) or ((label,) if label else ()), label)
 
 
-def _tdd_unit(context: Mapping[str, Any]) -> WorkUnit:
+def _tdd_unit(context: Mapping[str, object]) -> WorkUnit:
     feature, test = _reported(context, "feature", "work_unit"), _reported(context, "test", "behaviour", "behavior")
     return WorkUnit("tdd", tuple(filter(None, (feature, test))), " · ".join(filter(None, (feature, test))))
 
@@ -99,7 +99,7 @@ def _tdd_unit(context: Mapping[str, Any]) -> WorkUnit:
 _STORY: Final = re.compile(r"(?:story|epic)?[\s_-]*(?P<epic>\d+)[._-](?P<story>\d+)", re.IGNORECASE)
 
 
-def _bmad_unit(context: Mapping[str, Any]) -> WorkUnit:
+def _bmad_unit(context: Mapping[str, object]) -> WorkUnit:
     epic, story = _reported(context, "epic"), _reported(context, "story")
     if not (epic and story) and (found := _STORY.search(_reported(context, "story", "work_unit", "branch"))):
         epic, story = found["epic"], found["story"]
@@ -192,7 +192,7 @@ def methodologies() -> Methodologies:
     return Methodologies(known, tuple(problems))
 
 
-def _check(made: Any, known: Mapping[str, Methodology]) -> None:
+def _check(made: object, known: Mapping[str, Methodology]) -> None:
     if not isinstance(made, Methodology):
         raise TypeError(
             f"the methodology plug-in returned an object of type {type(made).__name__}; it must return a "

@@ -148,7 +148,7 @@ class Observer:
             self._inherit(self._begin(info, reported.get("cwd")), one)
             return Started(info, False, note)
 
-    def observe(self, events: Iterable[Any], session_id: str = "") -> Observed:
+    def observe(self, events: Iterable[object], session_id: str = "") -> Observed:
         """Accept a batch of events, such as tool calls, of agents' sessions.
 
         An invalid event raises no error. The result counts refused and changed events by reason.
@@ -425,7 +425,7 @@ class Observer:
 
     # ---- beginning and ending
 
-    def _begin(self, info: SessionInfo, cwd: Any = None) -> Running:
+    def _begin(self, info: SessionInfo, cwd: object = None) -> Running:
         roots = [*self._roots(), *([cwd] if isinstance(cwd, str) else [])]
         running = Running(info, roots)
         self._open.begin(running, roots, self.clock.now())

@@ -320,7 +320,7 @@ def _end_of(pad: Scratchpad) -> Act:
     return Act(pad.acts, max(pad.last_step, 0), pad.last_at, "end")
 
 
-def started_info(session_id: str, now: datetime, reported: Mapping[str, Any]) -> SessionInfo:
+def started_info(session_id: str, now: datetime, reported: Mapping[str, object]) -> SessionInfo:
     """Return a session's information at its start, from reported fields.
 
     `reported` has the fields that the agent reports. An unknown value, such as an unknown kind, is replaced by the default.
@@ -342,7 +342,7 @@ def started_info(session_id: str, now: datetime, reported: Mapping[str, Any]) ->
     return info._replace(**texts)
 
 
-def _unit(way: Methodology, reported: Mapping[str, Any]) -> str:
+def _unit(way: Methodology, reported: Mapping[str, object]) -> str:
     """Return the label of the task that a session reports; "" if it has none.
 
     The methodology `way` makes the label from the fields in `reported`.

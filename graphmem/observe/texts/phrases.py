@@ -31,12 +31,12 @@ def codes(texts: Sequence[str] | Iterable[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-def quoted(text: Any) -> str:
+def quoted(text: object) -> str:
     """Return the beginning of a string as code."""
     return code(clipped(" ".join(str(text).split()), QUOTED))
 
 
-def module_name(facts: Mapping[str, Any]) -> str:
+def module_name(facts: Mapping[str, object]) -> str:
     """Return the module in the facts of a finding, as code."""
     module = str(facts.get("module") or "").strip("./")
     return code(module) if module else "this project"

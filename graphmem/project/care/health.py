@@ -163,7 +163,7 @@ class Doctor:
         }
 
 
-def _skipped(counts: dict[str, int]) -> list[dict[str, Any]]:
+def _skipped(counts: dict[str, int]) -> list[dict[str, object]]:
     """Return the reasons for skipping files, the most frequent first."""
     return [
         {"reason": reason, "files": count, "meaning": SKIP_REASONS.get(reason, ""), "remedy": SKIP_REMEDIES.get(reason, "")}

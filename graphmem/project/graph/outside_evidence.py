@@ -37,9 +37,9 @@ class EvidenceReport(TypedDict):
 
     edges_by_source: dict[str, int]
     kept: dict[str, dict[str, Any]]  # for each way to find edges: its tools, and numbers of stored and still valid facts
-    indexers: list[dict[str, Any]]  # tools that could read the project
+    indexers: list[dict[str, object]]  # tools that could read the project
     judged_tests: NotRequired[int]
-    disagreements: list[dict[str, Any]]  # the first ones
+    disagreements: list[dict[str, object]]  # the first ones
     disagreement_count: int  # of all
 
 
@@ -124,7 +124,7 @@ def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
     return {"by": by, "indexes": [{"tool": name, **told} for name, told in tools.items()]}
 
 
-def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[str, Any]]:
+def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[str, object]]:
     """Return the indexers that fit the project's files, but were not used.
 
     An indexer is an outside tool that resolves names. `taken` has the program names of the indexers that were used.
@@ -144,7 +144,7 @@ def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[s
     ]
 
 
-def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict[str, Any]]:
+def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict[str, object]]:
     """Return calls that an indexer and graphmem resolve to different symbols.
 
     Each item names the call, both symbols, and the rule by which graphmem found its symbol. Items are ordered by path and line. Calls in

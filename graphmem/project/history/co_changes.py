@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
 from graphmem.answers.history import Reviewers
@@ -271,7 +271,7 @@ def _hit(history: History, one: coaccess.Ranked, its: coaccess.Evidence, edges: 
     )
 
 
-def _check(name: str, value: Any, low: int, high: int) -> None:
+def _check(name: str, value: object, low: int, high: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise BadInputError(f"{name} is {value!r}; use {low:,} to {high:,}", argument=name, value=value)
 

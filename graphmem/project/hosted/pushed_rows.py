@@ -62,7 +62,7 @@ def external_rows(store: GraphReads) -> dict[str, ExternalRow]:
     return {row["id"]: ExternalRow(**row) for row in store.tables().externals.to_pylist()}
 
 
-def body_of(rows: Mapping[str, list[list[Any]]], externals: Mapping[str, Sequence[Any]], text: str | None) -> bytes:
+def body_of(rows: Mapping[str, list[list[Any]]], externals: Mapping[str, Sequence[object]], text: str | None) -> bytes:
     """Return the rows of a file as bytes to store.
 
     Args:

@@ -111,7 +111,7 @@ class Memories:
 
     def remember_many(
         self,
-        items: Iterable[Mapping[str, Any]],
+        items: Iterable[Mapping[str, object]],
         *,
         source: str = "imported",
         embedding_model: str | None = None,
@@ -156,7 +156,7 @@ class Memories:
             finish=finish if brought else None,
         )
 
-    def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    def _as_brought(self, item: dict[str, object], default: str) -> tuple[dict[str, object], tuple[str, ...]]:
         """Mark a new memory as contaminated if its session read untrusted text.
 
         Untrusted text comes from outside, such as from a web page. Returns (memory to store, sources of the untrusted text). The sources

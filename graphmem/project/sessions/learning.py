@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 class LearningStatus(TypedDict):
     """Numbers of sessions and learnt memories, for `graphmem doctor`."""
 
-    switch: Any  # whether learning is on, as JSON
+    switch: object  # whether learning is on, as JSON
     sessions: int
     memories: int
     language_model: str  # name and host of the model; "" without one

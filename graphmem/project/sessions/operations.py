@@ -55,7 +55,7 @@ class Session:
         self._sessions = sessions
         self._step = 0
 
-    def observe(self, *events: Mapping[str, Any]) -> ObserveAnswer:
+    def observe(self, *events: Mapping[str, object]) -> ObserveAnswer:
         """Report events of this session, such as tool calls.
 
         An event without `step` begins a new step and gets the next step number.
@@ -79,7 +79,7 @@ class Sessions:
     observer: Lazy[Observer]
     learner: SessionLearner
     learn_from: Callable[[SessionRecord], Receipt]  # learns in the calling thread
-    hear: Callable[[Sequence[Mapping[str, Any]], str], object]  # reads events for uses of memories
+    hear: Callable[[Sequence[Mapping[str, object]], str], object]  # reads events for uses of memories
     switch: LearningSwitch
     user: UserMemories
 
@@ -114,7 +114,7 @@ class Sessions:
         info = started.info
         return SessionStarted(info.id, started.resumed, info.kind, info.methodology, info.work_unit, info.phase, started.note)
 
-    def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
+    def observe(self, events: Iterable[Mapping[str, object]], session: str = "") -> ObserveAnswer:
         """Accept a batch of events, such as tool calls of an agent.
 
         An invalid event is counted, and the others are accepted. The first event of an unknown session starts the session. The event

@@ -131,7 +131,7 @@ def _plain(value: Any, symbols: dict[str, int]) -> Any:
 
 
 @cache
-def _restorer(hint: Any) -> _Restore:
+def _restorer(hint: object) -> _Restore:
     """Return a function that converts JSON back to a value of the type `hint`.
 
     The returned function reverses `_plain`. Its arguments are the JSON value, and the list of symbols. A number that stands for a symbol is

@@ -47,7 +47,7 @@ class StringLookup:
         """Return the distinct strings of the column."""
         return self.warm().words()
 
-    def patched(self, merge: Merge, column: Any) -> StringLookup:
+    def patched(self, merge: Merge, column: object) -> StringLookup:
         """Return the look-up table of `column`, made from this older one.
 
         `column` is the column of strings after a change. This object was made from the column before the change. `merge` says which rows

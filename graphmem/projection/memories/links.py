@@ -107,7 +107,7 @@ class MemoryLinks(ABC):
 
     # ---- keeping
 
-    def _links_state(self) -> tuple[Any, ...]:
+    def _links_state(self) -> tuple[object, ...]:
         """Return all links as values that `marshal` supports.
 
         `_restore_links` accepts the result.

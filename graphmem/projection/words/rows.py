@@ -84,7 +84,7 @@ def batches(rows: Iterable[Any], size: int = _BATCH) -> Iterator[list[Any]]:
         yield batch
 
 
-def marks(values: Sequence[Any]) -> str:
+def marks(values: Sequence[object]) -> str:
     """Return one SQL parameter mark for each value: "?,?,?"."""
     return ",".join("?" * len(values))
 

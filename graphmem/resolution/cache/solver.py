@@ -240,7 +240,7 @@ class Solver:
         so_far: Answer = known.value
         return so_far
 
-    def look_up(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
+    def look_up(self, memo: Memo, key: object, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """Return `compute(*arguments)`, cached by `key`, for a simple look-up.
 
         `compute` must not call `ask`. It may read facts of files only through look-ups that record the reads. All reads of one computation
@@ -264,7 +264,7 @@ class Solver:
         """
         self._interned = {TOP: TOP}
 
-    def _answer(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    def _answer(self, memo: Memo, key: object, compute: Callable[..., Any], arguments: tuple[object, ...]) -> Any:
         """Answer a question that is asked for the first time.
 
         A question asks for one result, such as the type of a name. `memo` and `key` say where the answer is cached.

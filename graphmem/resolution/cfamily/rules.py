@@ -7,7 +7,7 @@ or the module in it, given as its position among the file's definitions; 0 is th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NEW, OPERATOR, STRING, TermIndex
 from graphmem.parsing.languages.cfamily import POINTED
@@ -257,7 +257,7 @@ def _is_program(entry: FileEntry) -> bool:
     return any(slot.kind == "definition" for slot in entry.names(0).get("main", ()))
 
 
-def _shape(inference: Inference, method: Symbol) -> tuple[Any, ...]:
+def _shape(inference: Inference, method: Symbol) -> tuple[object, ...]:
     entry = inference.project.entry(method)
     return tuple(written(entry.terms, parameter.annotation) for parameter in entry.definitions[method.index].parameters)
 

@@ -61,7 +61,7 @@ class ProjectFolders:
         return self._usings.get(folder, Usings())
 
 
-def _nearest(shared: Mapping[str, Mapping[str, Any]], folder: str) -> Mapping[str, Any] | None:
+def _nearest(shared: Mapping[str, Mapping[str, object]], folder: str) -> Mapping[str, object] | None:
     """Return the `Directory.Build.props` that applies to a folder, or None.
 
     It is the nearest one, in the folder or in a folder above. `shared` maps folders to the contents of such files.
@@ -73,7 +73,7 @@ def _nearest(shared: Mapping[str, Mapping[str, Any]], folder: str) -> Mapping[st
     return shared[folder]
 
 
-def _usings(projects: list[Mapping[str, Any]], shared: Mapping[str, Any] | None) -> Usings:
+def _usings(projects: list[Mapping[str, Any]], shared: Mapping[str, object] | None) -> Usings:
     """Return the usings of the projects in one folder."""
     names: set[str] = set()
     aliases: dict[str, str] = {}

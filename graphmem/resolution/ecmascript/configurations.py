@@ -218,7 +218,7 @@ def _written(folder: str, path: str, leaf: str) -> str | None:
     return joined(folder, path) if below == path else joined(leaf, below)
 
 
-def _all_written(folder: str, paths: Iterable[Any], leaf: str) -> tuple[str, ...]:
+def _all_written(folder: str, paths: Iterable[object], leaf: str) -> tuple[str, ...]:
     return tuple(place for path in paths if isinstance(path, str) and (place := _written(folder, path, leaf)) is not None)
 
 

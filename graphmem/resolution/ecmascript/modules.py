@@ -199,7 +199,7 @@ def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield "export", target
 
 
-def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterator[tuple[bool, _Pattern]]:
+def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, object]]]) -> Iterator[tuple[bool, _Pattern]]:
     """Yield (is excluded, folder pattern) for npm, yarn and pnpm workspaces.
 
     A workspace is a set of packages in one repository. `tables` has (folder, file name, content) of each configuration file. A pattern that
@@ -272,7 +272,7 @@ def candidates(place: str, importer: str) -> Iterator[str]:
     yield from (f"{place}/index{ending}".lstrip("/") for ending in endings)
 
 
-def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
+def _exported(table: Mapping[str, object], key: str) -> Iterator[str]:
     """Yield the paths for a key of `exports` or `imports` in a package.json.
 
     `table` is the value of `exports` or `imports`. If `table` has the key itself, only that entry is used. Otherwise all patterns that
@@ -287,7 +287,7 @@ def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
             yield from _targets(table[pattern], rest)
 
 
-def _targets(value: Any, rest: str) -> Iterator[str]:
+def _targets(value: object, rest: str) -> Iterator[str]:
     """Yield the paths to which an entry of `exports` can lead, best first.
 
     `value` is the entry: a path, a list of entries, or a mapping from conditions to entries. The condition `source` comes first, so for

@@ -423,7 +423,7 @@ class RestingEntry(FileEntry):
 
     read: Callable[[FileEntry], FileFacts]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name not in RELEASED or "read" not in vars(self):
             raise AttributeError(name)
         facts = self.read(self)

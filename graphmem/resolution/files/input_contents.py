@@ -53,7 +53,7 @@ class InputContents:
             del self._kept[next(iter(self._kept))]
         return known[1]
 
-    def _contents(self, path: str) -> dict[Key, Any]:
+    def _contents(self, path: str) -> dict[Key, object]:
         """Return a file's part of each input, without using the cache.
 
         An input is a fact of files that answers depend on; `Project.key` lists them. If several files or definitions have a part of an
@@ -89,7 +89,7 @@ class InputContents:
             contents["demands", symbol.name, symbol.id] = True
         return contents
 
-    def _fingerprints(self, entry: FileEntry) -> dict[Key, Any]:
+    def _fingerprints(self, entry: FileEntry) -> dict[Key, object]:
         try:
             return dict(Fingerprints(entry).hashes)
         except Exception as error:  # noqa: BLE001 - all facts of the file count as changed, now and at every comparison

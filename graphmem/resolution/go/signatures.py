@@ -88,7 +88,7 @@ def _receiver_types(terms: Sequence[Term], definition: Definition) -> list[str]:
     return [term[1] for term in named if term[0] == NAME]
 
 
-def given_types(inference: Inference, interface: Symbol, part: Symbol) -> dict[_Parameter, Any]:
+def given_types(inference: Inference, interface: Symbol, part: Symbol) -> dict[_Parameter, object]:
     """Return the type arguments that an interface gives an embedded interface.
 
     For `type Albums interface { Searchable[Album] }` and the part `Searchable`, whose type parameter is `T`, `T` is `Album`.

@@ -106,7 +106,7 @@ def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
     return Layout(tuple(sorted(roots)), documents, tuple(sorted(scripts))), failures
 
 
-def _document(path: str, text: str) -> Any:
+def _document(path: str, text: str) -> object:
     """Parse a configuration file into mappings and lists of bounded depth.
 
     The result is None for a file of which only the declared scripts are read, such as setup.py.
@@ -173,7 +173,7 @@ def _refuse_depth(part: re.Pattern[str], text: str) -> None:
             raise ValueError(_TOO_DEEP)
 
 
-def _is_deeper(document: Any, depth: int) -> bool:
+def _is_deeper(document: object, depth: int) -> bool:
     """Whether mappings and lists in a document are nested beyond a limit."""
     level = [document]
     for _ in range(depth):
@@ -183,20 +183,20 @@ def _is_deeper(document: Any, depth: int) -> bool:
     return True
 
 
-def _inside(document: Any) -> Iterable[Any]:
+def _inside(document: object) -> Iterable[Any]:
     """Yield the mappings and lists directly inside a mapping or a list."""
     parts = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
     return (one for one in parts if isinstance(one, (dict, list)))
 
 
-def _at(document: Any, *keys: str) -> Any:
+def _at(document: object, *keys: str) -> Any:
     """Return the value at a path of keys in a document; None if missing."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
     return document
 
 
-def _scripts(path: str, text: str, document: Any) -> set[Script]:
+def _scripts(path: str, text: str, document: object) -> set[Script]:
     """Return the functions that a file declares as commands or plug-ins."""
     name = path.rpartition("/")[2]
     if name == "pyproject.toml":
@@ -218,7 +218,7 @@ def _script(path: str, target: object, kind: str) -> set[Script]:
 _TARGET: Final = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*(?::\s*([A-Za-z_][\w.]*))?\s*(?:\[.*\])?\s*$")
 
 
-def _declared_scripts(path: str, document: Any) -> set[Script]:
+def _declared_scripts(path: str, document: object) -> set[Script]:
     """Return the commands and entry points that a pyproject.toml declares.
 
     The standard tables and Poetry's tables are read.
@@ -287,7 +287,7 @@ def _yaml_list(text: str, key: str) -> list[str]:
 _YAML_ITEM: Final = re.compile(r"""^\s*-\s+(['"]?)(.+?)\1\s*(?:#.*)?$""")
 
 
-def _python_roots(path: str, document: Any) -> set[str]:
+def _python_roots(path: str, document: object) -> set[str]:
     folder = path.rpartition("/")[0]
     tool = _at(document, "tool")
     pythonpath = _at(tool, "pytest", "ini_options", "pythonpath")
@@ -300,7 +300,7 @@ def _python_roots(path: str, document: Any) -> set[str]:
     return {folder, *(_below(folder, name) for name in named if isinstance(name, str) and len(name) <= MAX_WRITTEN)}
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 

@@ -6,10 +6,10 @@ A using imports a namespace into all files of the project. Conditions and variab
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 
-def read_msbuild(text: str) -> dict[str, Any]:
+def read_msbuild(text: str) -> dict[str, object]:
     """Return the facts about usings in a `.csproj` or a `.props` file.
 
     The keys are `sdk`, `implicit` (the value of `<ImplicitUsings>`, "" if it is missing), and `usings` and `removed`: lists of

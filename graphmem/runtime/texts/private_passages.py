@@ -44,7 +44,7 @@ def without_private(text: str) -> str:
     return "".join([*parts, text[at:]]) if at else text
 
 
-def all_without_private(value: Any) -> Any:
+def all_without_private(value: object) -> Any:
     """Return a value whose strings have no `<private>…</private>` blocks.
 
     The strings in lists and mappings are changed at any depth; keys are not.

@@ -183,5 +183,5 @@ def _decoded(found: dict[str, Any]) -> _Joined:
     return _joined(Accepted(weights, str(found["at"]), int(found["sessions"])))
 
 
-def _content(kept: _Joined) -> dict[str, Any]:
+def _content(kept: _Joined) -> dict[str, object]:
     return {"at": kept.accepted.at, "sessions": kept.accepted.sessions, "weights": kept.accepted.weights}

@@ -138,7 +138,7 @@ def checked(query: str, params: Mapping[str, Any], most_rows: int) -> Checked:
     return Checked(f"CALL {call.group(1)} {text}" if call is not None else text, given)
 
 
-def _values(params: Mapping[str, Any]) -> dict[str, Any]:
+def _values(params: Mapping[str, object]) -> dict[str, Any]:
     if not isinstance(params, Mapping):
         raise BadInputError(
             f"params is of type {type(params).__name__}; pass an object with a value for each $name of the query", argument="params"

@@ -200,7 +200,9 @@ class StoreReads(LiveFile):
         return dict(known[1])
 
     @contextmanager
-    def _reading(self, query: str, params: Mapping[str, Any], timeout_s: float | None) -> Iterator[tuple[Connection, str, dict[str, Any]]]:
+    def _reading(
+        self, query: str, params: Mapping[str, object], timeout_s: float | None
+    ) -> Iterator[tuple[Connection, str, dict[str, object]]]:
         named = self._catalog[query]
         if named.writes and "LOAD FROM $rows" not in named.text:
             raise BadInputError(
@@ -221,7 +223,7 @@ class StoreReads(LiveFile):
                     seconds=seconds,
                 ) from error
 
-    def _ask(self, query: str, **values: Any) -> pa.Table:
+    def _ask(self, query: str, **values: object) -> pa.Table:
         with self._reading(query, values, 0) as (connection, text, params):
             return connection.arrow(text, params)
 

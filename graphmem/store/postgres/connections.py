@@ -189,7 +189,7 @@ class Connections:
         connection.execute(begin)
         return connection
 
-    def _give_back(self, connection: psycopg.Connection[Any]) -> None:
+    def _give_back(self, connection: psycopg.Connection[object]) -> None:
         with self._lock:
             if not self._closed and len(self._idle) < _IDLE and connection.info.transaction_status == 0:
                 self._idle.append(connection)

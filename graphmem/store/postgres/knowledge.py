@@ -99,7 +99,7 @@ def _nodes(shape: Shape, table: pa.Table) -> list[Any]:
     return sorted(rows_of_table(shape, table), key=lambda row: str(row.id))
 
 
-def _add(queries: Queries, shape: Shape, rows: Sequence[Any]) -> None:
+def _add(queries: Queries, shape: Shape, rows: Sequence[object]) -> None:
     table = node_table(shape, rows)
     if "tags" in table.column_names:
         tags = pa.array([json.dumps(one) if one else None for one in table["tags"].to_pylist()], pa.string())

@@ -276,7 +276,7 @@ class PostgresStore(PostgresReads):
     def _next(self, counter: str) -> dict[str, str]:
         return {counter: str(int(self._meta.get(counter, "0")) + 1)}
 
-    def _writer(self) -> psycopg.Connection[Any]:
+    def _writer(self) -> psycopg.Connection[object]:
         """Return a connection that holds the project's write lock.
 
         Raises:

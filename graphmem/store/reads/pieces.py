@@ -71,11 +71,11 @@ class Pieces:
             self._last[label] = self._highest("last_node", label=label)
         return self._last[label]
 
-    def _highest(self, query: str, **fills: Any) -> int:
+    def _highest(self, query: str, **fills: object) -> int:
         found = self._rows(query, **fills)["last"][0].as_py()
         return -1 if found is None else int(found)
 
-    def _pieces(self, query: str, last: int, **fills: Any) -> Iterator[pa.Table]:
+    def _pieces(self, query: str, last: int, **fills: object) -> Iterator[pa.Table]:
         first, step, some = 0, FIRST_PIECE, False
         while first <= last or not some:
             piece = self._rows(query, first=first, beyond=first + step, **fills)

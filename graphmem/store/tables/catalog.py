@@ -104,7 +104,7 @@ class NamedQuery:
             text = _PLACEHOLDER.sub(lambda found: words[found[1]], _without_comments(text))
         return text, {name: values[name] for name in self.params}
 
-    def _fill(self, fill: Fill, value: Any) -> str:
+    def _fill(self, fill: Fill, value: object) -> str:
         if fill.type:
             if type(value) is FILLS[fill.type]:
                 return str(value)

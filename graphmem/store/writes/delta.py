@@ -136,7 +136,7 @@ def _move_chunks(transaction: Transaction, delta: GraphDelta) -> list[ChunkRow |
     return [row for row in delta.chunks if row.id not in gone]
 
 
-def _moved_table(numbers: Sequence[Mapping[str, Any]]) -> pa.Table:
+def _moved_table(numbers: Sequence[Mapping[str, object]]) -> pa.Table:
     return pa.table({("wanted" if name == "id" else name): pa.array([one[name] for one in numbers]) for name in numbers[0]})
 
 

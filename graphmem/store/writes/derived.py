@@ -91,7 +91,7 @@ def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
     _create(transaction, "create_steps", STEP_COLUMNS, steps_of(flows))
 
 
-def steps_of(flows: Sequence[FlowRow]) -> list[tuple[Any, ...]]:
+def steps_of(flows: Sequence[FlowRow]) -> list[tuple[object, ...]]:
     """Return the edges from each flow to the symbols along it, in order.
 
     A flow is a path of calls from an entry point. An edge is (flow id, symbol id, position in the flow, confidence, rule, line). The rule
@@ -122,7 +122,7 @@ def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRo
     _create(transaction, "create_handles", HANDLES_COLUMNS, handlers)
 
 
-def keys_and_handlers(project: str, rows: Sequence[HandlesRow]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+def keys_and_handlers(project: str, rows: Sequence[HandlesRow]) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     """Return framework keys, such as routes, and the edges of their handlers.
 
     A key is (id, kind, name, framework), sorted by id. An edge is (symbol id, key id, confidence, rule, line). The rule names the method by
@@ -137,7 +137,7 @@ def keys_and_handlers(project: str, rows: Sequence[HandlesRow]) -> tuple[list[tu
     return sorted(keys.values()), [(*pair, row.confidence, row.rule, row.line) for pair, row in sorted(joined.items())]
 
 
-def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:
+def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[object, ...]]) -> None:
     """Write rows with the named query `query`, in batches.
 
     `columns` maps each column to its type, in the order of the values in a row. A row that refers to a missing node is skipped.

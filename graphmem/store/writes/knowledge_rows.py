@@ -56,7 +56,7 @@ class Shape(NamedTuple):
         return tuple(name for name in self.types if name != "id" and name not in self.texts)
 
 
-def _shape(label: NodeTable, kind: type[Any], one: str, many: str) -> Shape:
+def _shape(label: NodeTable, kind: type[object], one: str, many: str) -> Shape:
     types = {name: _ARROW[hint] for name, hint in get_type_hints(kind).items()}
     texts = tuple(name for name, type_ in types.items() if name != "id" and (type_ == pa.string() or pa.types.is_list(type_)))
     return Shape(label, kind, types, texts, f"create_{one}", f"create_{many}", f"set_{one}", f"set_{many}")
@@ -66,7 +66,7 @@ MEMORIES: Final = _shape(NodeTable.MEMORY, MemoryRow, "memory", "memories")
 SESSIONS: Final = _shape(NodeTable.SESSION, SessionRow, "session", "sessions")
 
 
-def stored_form(row: Sequence[Any]) -> list[Any]:
+def stored_form(row: Sequence[object]) -> list[object]:
     """Return the values of a memory or session in the engine's form.
 
     A tuple becomes a list; an empty tuple becomes None. Times stay as they are, because the connection converts them.
@@ -107,7 +107,7 @@ def column(shape: Shape, name: str, rows: Sequence[Any]) -> pa.Array:
     return checked(shape.label, name, pa.array, values, type_)
 
 
-def node_table(shape: Shape, rows: Sequence[Any], columns: Sequence[str] | None = None) -> pa.Table:
+def node_table(shape: Shape, rows: Sequence[object], columns: Sequence[str] | None = None) -> pa.Table:
     """Return memories or sessions as an Arrow table with all or some columns.
 
     Raises:

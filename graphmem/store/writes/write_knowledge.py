@@ -148,7 +148,7 @@ def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict
     return stored
 
 
-def _set_texts(transaction: Transaction, shape: Shape, name: str, rows: Sequence[Any]) -> None:
+def _set_texts(transaction: Transaction, shape: Shape, name: str, rows: Sequence[object]) -> None:
     setting = PairedQueries(
         "set_text",
         "set_texts",
