@@ -101,6 +101,8 @@ def test_code_outside_definitions_is_named_by_its_cells(tmp_path):
         (["files = !ls", "f?", "?f", "f??"], ["files = []", "", "", ""]),
         (["x = (a", "%b)", "y = '''", "!no", "'''"], ["x = (a", "%b)", "y = '''", "!no", "'''"]),
         (["!echo it's (", "x = 1"], ["", "x = 1"]),
+        (["x = a \\", "%b", "y = x \\", "!= z", "%cd d"], ["x = a \\", "%b", "y = x \\", "!= z", ""]),
+        (["# a path \\", "%cd d", "files = !ls \\", "  x", "%cd d"], ["# a path \\", "", "files = []", "", ""]),
         (["x != y", "a % b", "# 'quote", "%cd x"], ["x != y", "a % b", "# 'quote", ""]),
     ],
 )

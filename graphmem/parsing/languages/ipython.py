@@ -53,19 +53,24 @@ def _command(line: str, running: frozenset[str]) -> str | None:
 
 
 class _State:
-    """Tracks whether the next line begins inside brackets or a long string."""
+    """Tracks whether the next line continues a statement.
+
+    It does inside brackets, inside a long string, and after a backslash.
+    """
 
     def __init__(self) -> None:
         self._depth = 0
         self._quote = ""
+        self._is_joined = False  # the last line ends with a backslash
 
     @property
     def is_inside(self) -> bool:
-        return bool(self._depth or self._quote)
+        return bool(self._depth or self._quote or self._is_joined)
 
     def read(self, line: str) -> None:
         """Update the state with the next line of the cell."""
         at = 0
+        self._is_joined = line.endswith("\\")
         while at < len(line):
             if self._quote:
                 end = line.find(self._quote, at)
@@ -83,3 +88,5 @@ class _State:
                 self._depth += 1
             elif sign in (")", "]", "}"):
                 self._depth = max(0, self._depth - 1)
+            elif sign.startswith("#"):
+                self._is_joined = False
