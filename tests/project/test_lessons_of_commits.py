@@ -87,6 +87,17 @@ def test_a_fix_that_only_deletes_teaches_about_its_file(commit, indexed):
     assert _known(service, "shop.py") == ["Fix race in the cache"]
 
 
+def test_a_fix_that_git_cannot_show_names_its_file_and_the_history_says_why(commit, tmp_path, indexed):
+    old = subprocess.run(["git", "rev-parse", "HEAD:shop.py"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout.strip()
+    commit(f"Fix race in the cache\n\n{WHY}", shop=FIXED)
+    (tmp_path / ".git" / "objects" / old[:2] / old[2:]).unlink()  # as in a partial clone, or after damage
+    service = indexed()
+    [lesson] = service.memories().memories
+    assert [one.name for one in lesson.about] == ["shop.py"]
+    [note] = [one for one in service.co_access(["shop.py"]).notes if "lesson" in one]
+    assert note.startswith(f"1 fix was not compared with the current code ({lesson.commit_sha[:12]}), so its lesson may be about code that")
+
+
 def test_a_fix_in_a_file_whose_name_begins_with_a_tilde_teaches_too(commit, indexed):
     commit(f"Fix race in the cache\n\n{WHY}", **{"~shop": FIXED})
     [lesson] = indexed().memories().memories

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from graphmem.errors import GitError, HistoryError
+from graphmem.errors import BadInputError, GitError, HistoryError
 from graphmem.history import coaccess, git_history, git_lessons, git_log, git_mark
 from graphmem.history.change_log import AGENT, GIT, HistoryLog
 from graphmem.history.co_edits import History
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 LOG: Final = "history.sqlite"
 WITHOUT_COMMITS: Final = "the project was pushed to this server without commits; run `graphmem push` where its repository is"
 OFF: Final = "the setting git_history is off; the history contains sessions only"
+NAMED: Final = 3  # commits in a note
 EDGES_EVERY: Final = 200  # changes until edges are rebuilt; only Cypher queries use them, answers use the log
 CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
 
@@ -134,9 +135,23 @@ class HistorySource:
         with history.lock:
             living = {path for path, node in history.by_path.items() if history.nodes[node].alive}
         view = self.projections.graph()
-        items = git_lessons.lessons(
-            reading.lessons, messages, living, faults, lambda sha, files: surviving.definitions_left(root, sha, files, view)
-        )
+        unseen: dict[str, str] = {}  # commits whose change was not compared with the code, and why
+
+        def left(sha: str, files: Sequence[str]) -> list[str] | None:
+            try:
+                return surviving.definitions_left(root, sha, files, view)
+            except (GitError, BadInputError) as error:
+                unseen[sha] = error.message
+                return []
+
+        items = git_lessons.lessons(reading.lessons, messages, living, faults, left)
+        if some := [sha for sha in (one["commit_sha"] for one in items) if sha in unseen]:
+            fixes, lessons = ("fix was", "its lesson") if len(some) == 1 else ("fixes were", "their lessons")
+            named = ", ".join(sha[:12] for sha in some[:NAMED])
+            faults.append(
+                f"{len(some)} {fixes} not compared with the current code ({named}), so {lessons} may be about code that was rewritten: "
+                f"{unseen[some[0]]}"
+            )
         if faults:
             self._notes = [*self.gaps(), *faults]
         if items:

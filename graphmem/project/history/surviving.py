@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from graphmem.analysis.unified_diff import parse
-from graphmem.errors import BadInputError, GitError
+from graphmem.errors import GitError
 from graphmem.memory.texts.link import definition_at
 from graphmem.runtime import git
 from graphmem.runtime.files.inside import inside
@@ -32,13 +32,17 @@ def definitions_left(root: Path, sha: str, files: Sequence[str], view: GraphView
     """Return the ids of the definitions that contain what a commit added.
 
     The ones with the most added lines come first. The result is None if less than `LEAST` of the added lines still exist. It is empty if
-    the commit added no line that can be recognised, for example because it only deleted lines, or if Git cannot show the commit.
+    the commit added no line that can be recognised, for example because it only deleted lines.
 
     Args:
         root: root of the working tree.
         sha: hash of the commit.
         files: paths of existing files that the commit changed.
         view: the code graph of the working tree.
+
+    Raises:
+        GitError: Git cannot show the commit, for example in a partial clone, or takes more than `PATIENCE_S`.
+        BadInputError: the change is too large to be read.
     """
     added = _added(root, sha, files)
     total, left = 0, 0
@@ -61,11 +65,11 @@ def _added(root: Path, sha: str, files: Sequence[str]) -> dict[str, Collection[s
     """Return the lines that a commit added to each file, without indentation."""
     # Without the old path among the paths that are asked for, every line of a renamed file would look added.
     options = ("--patch", "--unified=0", "-M", "--diff-filter=d", "--no-color", "--no-ext-diff", "--no-textconv", "--relative")
-    try:
-        shown = git.answer(root, ("log", "-1", *options, "--format=", sha, "--"), timeout_s=PATIENCE_S)
-        changes = parse(os.fsdecode(shown.stdout).lstrip("\n")) if shown.returncode == 0 else []
-    except (GitError, BadInputError):
-        return {}
+    command = ("log", "-1", *options, "--format=", sha, "--")
+    shown = git.answer(root, command, timeout_s=PATIENCE_S)
+    if shown.returncode:
+        stderr = shown.stderr.decode("utf-8", "replace")
+        raise GitError(f"git cannot show it ({git.reason(shown.stderr)}); run `git fsck` to find the cause", command=command, stderr=stderr)
     return {
         change.new_path: [
             line.strip()
@@ -73,7 +77,7 @@ def _added(root: Path, sha: str, files: Sequence[str]) -> dict[str, Collection[s
             for number, line in enumerate(hunk.new.lines, hunk.new.start)
             if number in change.new_lines and _is_told_apart(line.strip())  # diff.interHunkContext may add other lines
         ]
-        for change in changes
+        for change in parse(os.fsdecode(shown.stdout).lstrip("\n"))
         if change.new_path in files
     }
 
