@@ -6,7 +6,6 @@ show to the agent at that moment.
 
 from __future__ import annotations
 
-import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +25,7 @@ from graphmem.injection.edits import Edit
 from graphmem.injection.phase import WorkPhases
 from graphmem.injection.tokens import count_tokens
 from graphmem.observe.commands.tools import call_of
+from graphmem.runtime.texts.surrogates import decoded
 
 if TYPE_CHECKING:
     from graphmem.hooks.agents import Agent
@@ -316,7 +316,7 @@ def _parsed(payload: str) -> Mapping[str, object]:
             allowed=MAX_PAYLOAD,
         )
     try:
-        found = json.loads(payload)
+        found = decoded(payload)  # agents cut long outputs, also inside an emoji
     except (ValueError, RecursionError) as error:
         raise BadInputError(
             f"the standard input of the hook is not JSON ({error}); pass on the agent's event unchanged", argument="payload"

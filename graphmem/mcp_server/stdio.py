@@ -18,6 +18,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from graphmem.mcp_server.server import build_server
+from graphmem.runtime.texts.surrogates import decoded
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
@@ -76,8 +77,8 @@ def _readable(error: ValidationError) -> types.JSONRPCMessage | None:
         if not given.strip():
             return None
         try:
-            given = json.loads(given)
-            return types.jsonrpc_message_adapter.validate_json(_without_halves(json.dumps(given, ensure_ascii=False)), by_name=False)
+            given = decoded(given)
+            return types.jsonrpc_message_adapter.validate_json(json.dumps(given), by_name=False)
         except ValidationError:
             pass
         except (ValueError, RecursionError):
@@ -92,8 +93,3 @@ def _readable(error: ValidationError) -> types.JSONRPCMessage | None:
 
 def _refusal(name: int | str | None, code: int, message: str) -> types.JSONRPCError:
     return types.JSONRPCError(jsonrpc="2.0", id=name, error=types.ErrorData(code=code, message=message))
-
-
-def _without_halves(text: str) -> str:
-    """Join the surrogate pairs in a string, and replace single halves."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

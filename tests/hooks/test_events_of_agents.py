@@ -204,3 +204,11 @@ def test_an_agent_is_told_the_typed_extras_that_the_sentence_lacks(shop) -> None
     steps = [{"order": 1, "description": "run the seed"}, {"order": 2, "description": "open the shop"}]
     three = memory.remember("How to look at the shop by hand.", "workflow_recipe", details={"steps": steps}).memory
     assert of_memory(three, "retrieval").text == f"{three.content} (steps: run the seed; open the shop)"
+
+
+def test_a_session_with_half_an_emoji_is_learnt_from_like_any_other(shop) -> None:
+    session = Session(shop, "half-1")
+    session.send("UserPromptSubmit", prompt="Remember: totals of carts \ud83d are whole cents.")
+    session.send("PostToolUse", tool_name="Bash", tool_input={"command": "pytest \udc00"}, tool_response={"stdout": "3 failed \ud83d"})
+    session.send("PostToolUse", tool_name="Read", tool_input={"file_path": "cart.py"}, tool_response={"content": "\ud83d\ude00 \ud83d"})
+    assert "totals of carts \ufffd are whole cents" in " ".join(one.content for one in session.end().values())
