@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from graphmem.injection.edits import Consequences, Edit
     from graphmem.injection.project_calls import ProjectCalls
 
-MAX_PLACES: Final = 8  # files that a first message concerns
+MAX_PLACES: Final = 5  # files that a first message concerns
 MAX_LESSONS: Final = 1  # unconfirmed lessons of commits that are shown about a file that a tool used
 MAX_TRAPS: Final = 20  # traps for one call of a tool, before packing
 
