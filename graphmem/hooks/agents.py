@@ -239,9 +239,11 @@ def _of_tool(call: HookCall, payload: Mapping[str, object]) -> HookCall:
         ok = None if payload.get("is_interrupt") is True else False  # an interrupted tool might have succeeded
         if code is None and (failure := _CLAUDE_FAILURE.match(text)):
             code = int(failure["code"])
+    before = given.get("old_source") if isinstance(given, Mapping) else None  # Claude Code, after an edit of a notebook's cell
+    args = _mapping(payload.get("tool_input", payload.get("args")))
     return call._replace(
         tool=_text(payload.get("tool_name")) or _text(payload.get("tool")),
-        args=all_without_private(_mapping(payload.get("tool_input", payload.get("args")))),
+        args=all_without_private({**args, "old_source": before} if isinstance(before, str) else args),
         result=text,
         ok=ok,
         exit_code=code,

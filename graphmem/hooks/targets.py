@@ -161,7 +161,7 @@ def _claude_code(place: _Place) -> list[Target]:
     group = {"hooks": [{"type": "command", "command": place.hook, "timeout": HOOK_SECONDS}]}
     events = (
         *("SessionStart", "SubagentStart", "UserPromptSubmit", "PostToolUse"),
-        *("PostToolUseFailure", "Stop", "PreCompact", "SessionEnd"),
+        *("PostToolUseFailure", "Stop", "SubagentStop", "PreCompact", "SessionEnd"),
     )
     before = _elements(("PreToolUse",), {"matcher": TOOLS_BEFORE, **group})
     servers = place.base / (".claude.json" if place.scope == "user" else ".mcp.json")

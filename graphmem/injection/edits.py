@@ -39,6 +39,8 @@ class Edit(NamedTuple):
     new: str
     is_removal: bool = False  # the file is deleted or moved
     at: int = -1  # place of the old text in the file, in characters; -1: where it occurs first
+    cell: str = ""  # id or place of the cell of a notebook that is replaced, or after which a cell is inserted
+    is_insertion: bool = False  # of a new cell
 
 
 class Dependent(NamedTuple):

@@ -221,7 +221,7 @@ class Hooks:
             injector.end(call.session)
             return None
         if call.moment == WORDS:
-            if call.text:
+            if call.text and not call.window:  # the prepared memories are about the main conversation
                 injector.update(call.session, [call.text], (), call.phase)
             return None
         if search:
@@ -285,7 +285,7 @@ class Hooks:
         if meant.action != "edit":
             return []
         found = ((self._within(one.path, call.folder), one) for one in meant.changes[:_CHANGES])
-        return [Edit(path, one.old, one.new) for path, one in found if path]
+        return [Edit(path, one.old, one.new, cell=one.cell, is_insertion=one.inserts) for path, one in found if path]
 
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
         """Return the context to show after a tool ran; None if not `can`.

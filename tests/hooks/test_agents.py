@@ -22,7 +22,7 @@ MOMENTS = {
     "PreToolUse": "before",
     "PostToolUse": "tool", "AfterTool": "tool", "postToolUse": "tool", "tool.execute.after": "tool",
     "PostToolUseFailure": "failure", "postToolUseFailure": "failure",
-    "Stop": "words", "AfterAgent": "words", "afterAgentResponse": "words", "text.complete": "words",
+    "Stop": "words", "SubagentStop": "words", "AfterAgent": "words", "afterAgentResponse": "words", "text.complete": "words",
     "PreCompact": "compact", "PreCompress": "compact", "preCompact": "compact", "session.compacted": "compact",
     "SessionEnd": "end", "sessionEnd": "end", "session.deleted": "end",
 }  # fmt: skip

@@ -202,3 +202,13 @@ def test_open_tasks_are_bounded_and_forgotten_with_their_session():
     assert tasks.take("s", "Plan").task == "task 1"
     tasks.forget("s")
     assert tasks.take("s", "Plan") == NO_TASK
+
+
+def test_a_memory_that_a_subagent_cites_at_its_end_is_used(hook, root, service):
+    hook("SessionStart", source="startup")
+    said = hook("PostToolUse", agent_id="sub-1", **read(root, "shop/price.py"))
+    cited = said[said.index("[^ Memory:") :].split("]")[0] + "]"
+    (before,) = [one for one in service.memories().memories if one.content == TRAP]
+    assert hook("SubagentStop", agent_id="sub-1", agent_type="general-purpose", last_assistant_message=f"It rounds once. {cited}") == ""
+    (after,) = [one for one in service.memories().memories if one.content == TRAP]
+    assert after.used_count == before.used_count + 1

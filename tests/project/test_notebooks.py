@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from graphmem.hooks import agents
+from graphmem.injection.experiment import FULL, group_of
+from graphmem.observe.commands.tools import call_of
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 from made_once import empty_index
@@ -94,3 +97,51 @@ def test_the_shown_text_of_a_notebook_is_its_code_with_the_numbers_of_cells(open
     shown = opened.file_source("notebooks/sales.ipynb").text
     assert "# %% cell 3" in shown
     assert "cell_type" not in shown
+
+
+SALES = "notebooks/sales.ipynb"
+
+
+@pytest.fixture
+def advice(opened, monkeypatch, request):
+    """Return what Claude Code's model reads before it edits a cell of the notebook."""
+    monkeypatch.setattr("graphmem.injection.injector.deadline_of", lambda point: 60.0)
+    every = (f"{request.node.name[:80]}-{n}" for n in range(1_000))
+    session = next(one for one in every if group_of(one, opened.project().name) == FULL)
+    root = str(opened.parts.graph.root())
+
+    def before(**more):
+        given = {"notebook_path": f"{root}/{SALES}", **more}
+        payload = {"session_id": session, "hook_event_name": "PreToolUse", "cwd": root, "tool_name": "NotebookEdit", "tool_input": given}
+        opened.impact("shop.py:total")  # the graph is open
+        return opened.hook("claude-code", json.dumps(payload)).output
+
+    return before
+
+
+@pytest.mark.parametrize("cell", ["cell-2", "2"])
+def test_an_edited_cell_tells_who_uses_the_functions_that_it_changes(advice, cell):
+    said = advice(cell_id=cell, new_source="def twice(cart, times):\n    return times * total(cart)\n")
+    assert f"Edit of {SALES}:twice: 1 dependent in 1 file (they use the old signature): {SALES}:{line_of('print(twice')}" in said
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"cell_id": "cell-3", "new_source": "cart.pay()\n"},
+        {"cell_id": "cell-2", "new_source": "def thrice(cart):\n    return 3 * total(cart)\n", "edit_mode": "insert"},
+        {"cell_id": "cell-0", "new_source": "", "edit_mode": "delete"},
+        {"cell_id": "missing", "new_source": "def twice(cart, times): ..."},
+    ],
+    ids=["a cell of statements", "a new cell", "a cell of text", "an unknown cell"],
+)
+def test_an_edit_of_another_cell_names_no_function(advice, more):
+    assert advice(**more) == ""
+
+
+def test_a_replaced_cell_is_counted_with_the_lines_that_it_had():
+    claude = agents.agent_named("claude-code")
+    told = {"tool_name": "NotebookEdit", "tool_input": {"notebook_path": SALES, "cell_id": "a1", "new_source": "x = 2\n"}}
+    call = agents.read(claude, {"hook_event_name": "PostToolUse", **told, "tool_response": {"old_source": "x = 1\n", "cell_id": "a1"}})
+    (change,) = call_of(call.tool, call.args).changes
+    assert (change.old, change.new, change.cell) == ("x = 1\n", "x = 2\n", "a1")

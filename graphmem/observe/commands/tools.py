@@ -67,6 +67,7 @@ _NEW_KEYS: Final = (
     "code_edit",
     "new_source",
 )
+_CELL_KEYS: Final = ("cell_id", "cell_number", "cell_idx")
 _PATCH_KEYS: Final = ("patch", "diff", "input", "patchText", "command")
 _PAGE_KEYS: Final = ("offset", "page", "cursor", "start_line")
 
@@ -77,8 +78,10 @@ class Change(NamedTuple):
     """One replacement of text in a file by a tool of an agent."""
 
     path: str
-    old: str | None  # None: the whole file was written
+    old: str | None  # None: the whole file or cell is written
     new: str
+    cell: str = ""  # id or place of a cell of a notebook
+    inserts: bool = False  # a new cell is inserted after `cell`
 
 
 class Call(NamedTuple):
@@ -166,7 +169,12 @@ def _changes(args: Mapping[str, object]) -> Iterator[Change]:
         yield from _of_patch(patch, path)
         return
     if path:
-        yield Change(path, _text_or_none(args, _OLD_KEYS), _first(args, _NEW_KEYS))
+        cell = next((str(args[key]) for key in _CELL_KEYS if isinstance(args.get(key), (str, int)) and str(args[key])), "")
+        inserts = args.get("edit_mode") == "insert" or args.get("is_new_cell") is True
+        removes = args.get("edit_mode") == "delete"
+        new = "" if removes else _first(args, _NEW_KEYS)
+        old = _text_or_none(args, _OLD_KEYS)
+        yield Change(path, _text_or_none(args, ("old_source",)) if old is None else old, new, cell if old is None else "", inserts)
 
 
 def _of_patch(patch: str, default: str = "") -> Iterator[Change]:

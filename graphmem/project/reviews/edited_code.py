@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.contents import language_of
+from graphmem.parsing.notebook import is_notebook
 from graphmem.parsing.sources import source_of
 from graphmem.project.reviews.rewrites import replacements
 from graphmem.project.reviews.signatures import accepts_old_uses
@@ -46,7 +47,7 @@ def edited_code(view: GraphView, edit: Edit, content: str, versions: Versions) -
     file's last version, and gets the version after the edit.
     """
     before, parts = replacements(edit, content)
-    old = _parsed(edit.path, before, versions) if parts else None
+    old = _parsed(edit.path, before, language_of(edit.path, content.encode("utf-8", "surrogatepass")), versions) if parts else None
     if old is None:
         return EditedCode({}, is_silent=False)
     changes = [_change(before, part) for part in parts]
@@ -92,11 +93,13 @@ class _Known:
         return min(found, key=lambda node: abs(int(self._view.start_line[node]) - one.start_line), default=None)
 
 
-def _parsed(path: str, text: str, versions: Versions) -> Text | None:
-    """Parse the content of a file; None for notebooks and unknown languages."""
+def _parsed(path: str, text: str, language: str, versions: Versions) -> Text | None:
+    """Parse code that an agent edits; None for unknown languages.
+
+    Of a notebook, `text` is the code of its cells.
+    """
     data = text.encode("utf-8", "surrogatepass")
-    language = language_of(path, data)
-    source = source_of(path, data, language).text
+    source = data if is_notebook(path) else source_of(path, data, language).text
     return versions.text(path, source, language) if len(source) == len(data) else None  # else positions differ
 
 

@@ -6,6 +6,9 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
+from graphmem.parsing.notebook import is_notebook
+from graphmem.project.reviews.notebook_edits import code_versions
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -16,6 +19,8 @@ MAX_LINES: Final = 2_000  # changed lines of a file that are compared; of a larg
 
 def replacements(edit: Edit, text: str) -> tuple[str, list[Edit]]:
     """Return the content before an edit, and the edit as single replacements.
+
+    Of a notebook, the content is its code.
 
     Each replacement is an edit of changed lines, with its place in that content. Lines that an edit repeats without change, such as
     context, are left out. `text` is the content of the file, before or after the edit. The list is empty if `text` has neither the old
@@ -29,6 +34,8 @@ def _contents(edit: Edit, text: str) -> tuple[str, str]:
     """Return the content of a file before an edit and after it."""
     if edit.is_removal or not text:
         return text, text
+    if is_notebook(edit.path):
+        return code_versions(edit, text)
     if edit.old is None:
         return text, edit.new
     if edit.old and (at := _find(text, edit.old, edit.at)) >= 0:
