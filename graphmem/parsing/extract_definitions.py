@@ -245,7 +245,7 @@ class Definitions(Bindings):
             text = self.with_lines_above(node, marker) if marker else self.builder.text(node)
             self.add_documented_types(captures["doc.of"][0], node, text)
             if marker:
-                if node.end_point.row + 1 < captures["doc.of"][0].start_point.row:
+                if _last_row(node) + 1 < captures["doc.of"][0].start_point.row:
                     return  # an empty line between: it describes something else
                 text = comment_text(text, marker)
             self.docs[captures["doc.of"][0].id] = self.grammar.helper.docstring(text)
@@ -253,7 +253,7 @@ class Definitions(Bindings):
         scope = self.definitions[self.scope]
         if not scope.doc:
             marker = self.grammar.spec.line_comment
-            text = comment_text(self.with_lines_above(node, marker), marker) if marker else self.builder.text(node)
+            text = comment_text(self.with_lines_below(node, marker), marker) if marker else self.builder.text(node)
             scope.doc = self.grammar.helper.docstring(text)
 
     def with_lines_above(self, node: Node, marker: str) -> str:
@@ -262,13 +262,30 @@ class Definitions(Bindings):
         Line comments begin with `marker`, such as `//`. A comment of another form, such as `/* … */`, is returned alone.
         """
         text = self.builder.text(node)
-        lines, above = [text.rstrip("\r\n")], node.prev_sibling  # some grammars count the line's end as part of a comment
+        lines, above = [text.rstrip("\r\n")], node.prev_sibling
         while text.startswith(marker) and above is not None and above.type == node.type and len(lines) < MAX_DOC_LINES:
-            if above.end_point.row + 1 < node.start_point.row or not self.builder.text(above).startswith(marker):
+            if _last_row(above) + 1 < node.start_point.row or not self.builder.text(above).startswith(marker):
                 break
             lines.append(self.builder.text(above).rstrip("\r\n"))
             node, above = above, above.prev_sibling
         return "\n".join(reversed(lines))
+
+    def with_lines_below(self, node: Node, marker: str) -> str:
+        """Return the text of a comment, with the line comments directly below.
+
+        Line comments begin with `marker`, such as `//`. Only comments that also have the next character of the first one, such as `//!`,
+        are included.
+        """
+        text = self.builder.text(node)
+        sign = text[: len(marker) + 1]
+        lines, below = [text.rstrip("\r\n")], node.next_sibling
+        while below is not None and below.type == node.type and len(lines) < MAX_DOC_LINES:
+            line = self.builder.text(below)
+            if _last_row(node) + 1 < below.start_point.row or not line.startswith(sign):
+                break
+            lines.append(line.rstrip("\r\n"))
+            node, below = below, below.next_sibling
+        return "\n".join(lines)
 
     def add_documented_types(self, documented: Node, comment: Node, text: str) -> None:
         """Record the types that a documentation comment declares.
@@ -342,3 +359,12 @@ class Definitions(Bindings):
             line = self.line(node.start_byte)
             self.bind(target, "assign", self.builder.add((NAME, name)), NO_TERM, node, (line, line))
         owner.parameters.append(Parameter(name, annotation, default, kind))
+
+
+def _last_row(node: Node) -> int:
+    """Return the last row of a comment.
+
+    Some grammars count the line's end as part of a comment. Its end is then the beginning of the next row.
+    """
+    row, column = node.end_point
+    return row - 1 if column == 0 and row > node.start_point.row else row
