@@ -17,7 +17,7 @@ from graphmem.answers import Picture
 from graphmem.answers.semantic import CommitInfo, CommitPage
 from graphmem.errors import GitError
 from graphmem.history import git_log
-from graphmem.history.authors import is_routine
+from graphmem.history.authors import is_routine, one_name_each
 from graphmem.indexing import git
 from graphmem.memory.repository import fields
 from graphmem.operations.arguments import within
@@ -87,7 +87,7 @@ class ChangeQuestions:
         """List the newest commits, each with the modules of its files.
 
         Merges are left out. The modules are those of the current index. Unless `programs` is true, commits of programs (bots) are left out,
-        and a note has their number.
+        and a note has their number. A person who commits under several names has one name in the list.
 
         Raises:
             BadInputError: `limit` is out of range, or `path` leads out of the project.
@@ -120,6 +120,7 @@ class ChangeQuestions:
             notes.append(f"left out: {_counts(skipped)} by programs that update versions")
         if is_cut:
             notes.append(f"only the newest {MOST_SEARCHED:,} commits were searched for commits of people; older ones are not listed")
+        names = one_name_each((one.author, one.email) for one in found)
         with here.lock:
             name_of = here.modules.name_of
             return CommitPage(
@@ -127,7 +128,7 @@ class ChangeQuestions:
                     CommitInfo(
                         sha=one.sha,
                         at=iso(one.at),
-                        author=one.author,
+                        author=names[one.author, one.email],
                         subject=one.subject,
                         body=bodies.get(one.sha, ""),
                         files=one.files,

@@ -355,3 +355,11 @@ def test_reading_begins_in_the_product_and_not_in_scripts_or_inner_functions(pro
     found = [one.symbol.qualname for one in service.central_symbols().symbols]
     assert found[:2] == ["price", "outer"]
     assert set(found[2:]) > {"bump", "outer.inner"}
+
+
+def test_a_person_who_commits_under_two_names_has_one_name_in_the_list_of_commits(repository, tmp_path):
+    for number, author in enumerate(("ann lee", "Ann Lee", "Ann Lee")):
+        root = repository({"a.py": f"A = {number}\n"}, author=author)
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(root)
+        assert [one.author for one in service.commits().commits] == ["Ann Lee"] * 3
