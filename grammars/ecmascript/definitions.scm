@@ -208,3 +208,26 @@
 
 ; Lines that run together once the first of them runs.
 (statement_block) @block
+
+; router.get("/path", guard, (context) => {…}): a route whose handler stands in the call
+((call_expression
+  function: (member_expression
+    object: [
+      (identifier) @_router
+      (member_expression
+        property: (property_identifier) @_router)
+    ]
+    property: (property_identifier) @verb)
+  arguments: (arguments
+    .
+    (string) @name
+    [
+      (arrow_function
+        body: (_) @signature.end)
+      (function_expression
+        body: (_) @signature.end)
+    ]
+    .) @body) @definition.function @modifier.route
+  (#any-of? @verb "get" "post" "put" "patch" "delete" "head" "options" "all")
+  (#match? @_router "([rR]outer|[aA]pp|^server|^api|^routes|^fastify|^application|^hono)$")
+  (#match? @name "^.[/a-z]"))

@@ -305,21 +305,38 @@ export default router;
 """,
     "server/routes/api/carts.ts": """\
 import Router from "koa-router";
-import { presentCart } from "../../presenters";
+import { guard } from "../../guards";
+import { presentCart, presentItem } from "../../presenters";
 
 const router = new Router();
-router.post("carts.info", auth(), async (ctx) => {
+router.post("carts.info", guard(), async (ctx) => {
   ctx.body = presentCart(ctx.input);
+});
+router.post("carts.items", async (ctx) => {
+  ctx.body = presentItem(ctx.input);
 });
 export default router;
 """,
-    "server/presenters.ts": "export function presentCart(cart) {\n  return { id: cart.id };\n}\n",
+    "server/guards.ts": "export function guard() {\n  return (ctx, next) => next();\n}\n",
+    "server/presenters.ts": """\
+export function presentCart(cart) {
+  return { id: cart.id };
+}
+
+export function presentItem(item) {
+  return { id: item.id };
+}
+""",
     "server/routes/api/carts.test.ts": """\
 import { getTestServer } from "../../testing";
 
 const server = getTestServer();
 it("shows a cart", async () => {
   const answer = await server.post("/api/carts.info", user, { body: { id: 1 } });
+  expect(answer.status).toEqual(200);
+});
+it("shows its items", async () => {
+  const answer = await server.post("/api/carts.items", user);
   expect(answer.status).toEqual(200);
 });
 it("knows nobody", async () => {
@@ -332,3 +349,11 @@ it("knows nobody", async () => {
 def test_requests_to_a_projects_own_test_server_lead_to_the_routes_of_koa(written):
     memory = written(KOA)
     assert cases(memory, "server/presenters.ts:presentCart") == {"shows a cart"}
+    assert cases(memory, "server/presenters.ts:presentItem") == {"shows its items"}
+    assert cases(memory, "server/guards.ts:guard") == {"shows a cart"}
+
+
+def test_a_route_whose_handler_stands_in_the_call_is_an_entry_point(written):
+    memory = written(KOA)
+    routes = {(one.symbol.name, one.symbol.path) for one in memory.entry_points(kinds=["route"]).entry_points}
+    assert routes == {("POST carts·info", "server/routes/api/carts.ts"), ("POST carts·items", "server/routes/api/carts.ts")}
