@@ -83,8 +83,8 @@ EntryKind: TypeAlias = Annotated[
     Vocabulary("EntryKind", "Kinds of entry points: code that users, frameworks, test runners or other projects start."),
 ]
 FileRole: TypeAlias = Annotated[
-    Literal["code", "test", "migration", "generated", "no_code"],
-    Vocabulary("FileRole", "What a file is: code, a test, a migration, generated code, or without code."),
+    Literal["code", "test", "migration", "translation", "generated", "no_code"],
+    Vocabulary("FileRole", "What a file is: code, a test, a migration, translated texts, generated code, or without code."),
 ]
 ViewKind: TypeAlias = Annotated[
     Literal["modules", "impact"],

@@ -13,7 +13,7 @@ import { words } from "./words.js";
 
 const MOST_FILES = 400; // whose symbols are asked for at once
 
-const FOLDED = ["test", "migration", "generated", "no_code"]; // roles of files that are shown when asked for
+const FOLDED = ["test", "migration", "translation", "generated", "no_code"]; // roles of files that are shown when asked for
 
 /** Roles that an address asks for beside code: "test,migration". */
 export function rolesOf(shown) {

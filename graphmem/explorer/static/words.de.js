@@ -240,6 +240,7 @@ export const words = {
     role: {
       test: (n) => `Tests (${files(n)})`,
       migration: (n) => `Migrationen (${files(n)})`,
+      translation: (n) => `Übersetzungen (${files(n)})`,
       generated: (n) => `erzeugter Code (${files(n)})`,
       no_code: (n) => `Dateien ohne Code (${number(n)})`,
     },

@@ -243,6 +243,7 @@ export const words = {
     role: {
       test: (n) => `tests (${many(n, "file")})`,
       migration: (n) => `migrations (${many(n, "file")})`,
+      translation: (n) => `translations (${many(n, "file")})`,
       generated: (n) => `generated code (${many(n, "file")})`,
       no_code: (n) => `files without code (${n.toLocaleString("en")})`,
     },

@@ -59,6 +59,7 @@ class Conventions:
     snapshot_folders: frozenset[str] = frozenset()  # results of tests that a program wrote
     vendored_folders: frozenset[str] = frozenset()
     migration_folders: frozenset[str] = frozenset()
+    translation_folders: frozenset[str] = frozenset()  # with a file or a folder for each human language
     fixture_folders: frozenset[str] = frozenset()  # data of tests
     double_folders: frozenset[str] = frozenset()  # test doubles and their data
     library_folders: frozenset[str] = frozenset()  # of installed libraries, in paths of stack traces
