@@ -107,7 +107,7 @@ function relation(title, symbol, name, signal) {
     kind === "CALLS" || kind === "DEFINES" || (kind === "REFERENCES" && name === "references") ? null : chip(words.map.kind[kind] ?? kind),
     h("br"),
     where(node),
-    lines.length && (out ? symbol.path : node.path) ? h("span.where", null, " ·", sites(node, lines)) : null,
+    lines.length && (out ? symbol.path : node.path) ? h("span.where", null, node.qualname === "<module>" ? null : " ·", sites(node, lines)) : null,
   ];
   // Tests that call it stand below as tests, and what calls itself has no further caller: the number is the one of the picture above.
   const itself = (one) => one.node.id === symbol.id;
