@@ -485,3 +485,52 @@ def test_the_key_of_a_route_has_the_prefix_of_its_class_or_router(path, text, ke
     resolver.update({path: facts._replace(ends=ends_of(facts, text.encode()))}, ())
     names = {row.id: row.qualname for row in resolver.symbols(path)}
     assert {(names[row.symbol_id], row.name) for row in resolver.resolve(path).handles} == keys
+
+
+GO = {
+    "go.mod": "module shop\n\ngo 1.22\n",
+    "api.go": """\
+package shop
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-chi/chi/v5"
+	"github.com/gorilla/mux"
+)
+
+type API struct{}
+
+func (a *API) Routes() http.Handler {
+	r := chi.NewRouter()
+	r.Route("/tills", func(r chi.Router) {
+		r.With(limit).Post("/", a.addTill)
+	})
+	http.HandleFunc("/health", health)
+	mux.NewRouter().Path("/about").Methods("GET").HandlerFunc(about)
+	gin.New().Group("/v1").GET("/stats", guard, stats)
+	cache.Get("/stats", fallback)
+	return r
+}
+
+func (a *API) addTill(w http.ResponseWriter, r *http.Request) {}
+func health(w http.ResponseWriter, r *http.Request)           {}
+func about(w http.ResponseWriter, r *http.Request)            {}
+func limit(next http.Handler) http.Handler                    { return next }
+func guard(c *gin.Context)                                    {}
+func stats(c *gin.Context)                                    {}
+func fallback()                                               {}
+""",
+}
+
+
+def test_handlers_that_go_registers_with_a_router_are_ways_in(graph_of):
+    view = graph_of(GO)
+    assert {info.ref: info.entry_point for info in view.infos(range(view.n)) if info.entry_point} == {
+        "api.go:API.addTill": "route",
+        "api.go:health": "route",
+        "api.go:about": "route",
+        "api.go:guard": "route",
+        "api.go:stats": "route",
+    }
