@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 
 class SymbolKind(StrEnum):
@@ -303,11 +303,14 @@ class GraphDelta(NamedTuple):
         return old._replace(start_line=chunk.start_line, end_line=chunk.end_line, prefix=chunk.prefix) == chunk
 
 
+Severity = Literal["error", "warning", "note"]
+
+
 class Diagnostic(NamedTuple):
     """A problem found in one file. Diagnostics are listed, not raised."""
 
     path: str
-    severity: str  # error | warning | note
+    severity: Severity
     code: str  # syntax | encoding | too_large | binary | generated | minified | unreadable | timeout | crashed | symlink | …
     message: str
     line: int  # 0 for the whole file

@@ -5,7 +5,7 @@ Hovers, code lenses and inlay hints of editors show them, so they are counted in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def _is_inside(view: GraphView, node: int, outer: int) -> bool:
     return node == outer
 
 
-def _sources(view: GraphView, node: int, edges: NDArray[Any], in_order: bool) -> list[int]:
+def _sources(view: GraphView, node: int, edges: NDArray[np.generic], in_order: bool) -> list[int]:
     """Return the source nodes of edges to a node.
 
     Nodes with a TESTS edge come first, then nodes with higher confidence, then those in nearer directories. Without `in_order`, the nodes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +83,7 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
     ]
 
 
-def tests_around(view: GraphView, nodes: NDArray[Any]) -> NDArray[np.int64]:
+def tests_around(view: GraphView, nodes: NDArray[np.generic]) -> NDArray[np.int64]:
     """Return for each node the test that contains it; -1 without one.
 
     A test, and the module of a test file, contain themselves.
@@ -96,7 +96,7 @@ def tests_around(view: GraphView, nodes: NDArray[Any]) -> NDArray[np.int64]:
     return found
 
 
-def one_edge_a_test(view: GraphView, edges: NDArray[Any], tests: NDArray[Any]) -> NDArray[np.int64]:
+def one_edge_a_test(view: GraphView, edges: NDArray[np.generic], tests: NDArray[np.generic]) -> NDArray[np.int64]:
     """Return the position in `edges` of the best edge of each test.
 
     `tests` has the test of each edge. The best edge is a TESTS edge if there is one, else the edge with the highest confidence. The

@@ -37,6 +37,7 @@ from graphmem.parsing.facts import (
     Definition,
     FileFacts,
     Import,
+    Note,
     Reference,
 )
 from graphmem.parsing.fills import fills
@@ -133,7 +134,7 @@ class _Extraction(Definitions):
         Facts are definitions, uses of names, and so on.
         """
         self.open_module()
-        diagnostics: list[tuple[str, str, str, int]] = []
+        diagnostics: list[Note] = []
         errors = 0
         if tree is None:
             diagnostics.append(("error", "timeout", "parsing took too long; nothing of this file is in the graph but its text", 0))

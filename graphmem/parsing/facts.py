@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple, NewType
 
+from graphmem.model import Severity
+
 NAME: Final = 0
 ATTR: Final = 1
 CALL: Final = 2
@@ -269,6 +271,10 @@ class Reference(NamedTuple):
     name_column: int = 0  # 0-based, in characters
 
 
+Note = tuple[Severity, str, str, int]
+"""A problem of a file: its severity, code, message and line."""
+
+
 class FileFacts(NamedTuple):
     """Results of parsing one file: definitions, imports, bindings, references.
 
@@ -288,7 +294,7 @@ class FileFacts(NamedTuple):
     references: list[Reference]
     exports: tuple[str, ...] | None  # Python: literal __all__; None if the file has none
     error_count: int
-    diagnostics: tuple[tuple[str, str, str, int], ...]  # (severity, code, message, line)
+    diagnostics: tuple[Note, ...]
     extraction_version: str  # grammar versions and rules; part of the cache key
     ends: tuple[tuple[Any, ...], ...] = ()  # offers and uses of contracts, such as routes, as plain tuples of `contracts.end.End`
 

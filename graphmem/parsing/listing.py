@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import GitError
-from graphmem.model import Diagnostic
+from graphmem.model import Diagnostic, Severity
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOptions, IgnoreRules, folder_reason
 from graphmem.runtime import git as _git
@@ -52,7 +52,7 @@ class Listing:
         self.virtual_environments: set[str] = set()
         self._behind_links: dict[str, bool] = {"": False}  # by folder
 
-    def note(self, path: str, severity: str, code: str, message: str) -> None:
+    def note(self, path: str, severity: Severity, code: str, message: str) -> None:
         """Add a diagnostic about a path, such as the path of a skipped file.
 
         `severity` is, for example, "note" or "error", and `code` the reason in one word.

@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from graphmem.model import ChunkRow, PackedChunkRow
-from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Parameter, Reference
+from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Note, Parameter, Reference
 from graphmem.parsing.grammar import extraction_version
 from graphmem.parsing.language import languages
 from graphmem.runtime.data.resources import digest
@@ -51,7 +51,7 @@ class Head(NamedTuple):
     lines: int
     is_test: bool
     error_count: int
-    diagnostics: tuple[tuple[str, str, str, int], ...]  # as in `FileFacts`
+    diagnostics: tuple[Note, ...]  # as in `FileFacts`
 
 
 class Packed(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.facts import Note
 from graphmem.parsing.language import language_spec, languages
 from graphmem.parsing.notebook import EMPTY, Cell, NotebookError, is_notebook, kernel_language, laid_out, read_notebook
 from graphmem.runtime.data.conventions import conventions_of
@@ -18,7 +19,7 @@ class Source(NamedTuple):
 
     text: bytes  # code, without byte order mark
     encoding: str
-    notes: tuple[tuple[str, str, str, int], ...]  # problems of reading: (severity, code, message, line)
+    notes: tuple[Note, ...]  # problems of reading: (severity, code, message, line)
     documentation: bytes = b""  # Markdown of a notebook, at its lines in the file
     cells: tuple[Cell, ...] = ()  # of a notebook
 
@@ -32,7 +33,7 @@ def source_of(path: str, data: bytes, language: str) -> Source:
         language: name of the language's folder in `grammars/`, or "text".
     """
     text = to_utf8(data, language)
-    notes = (("note", "encoding", text.note, 0),) if text.note else ()
+    notes: tuple[Note, ...] = (("note", "encoding", text.note, 0),) if text.note else ()
     if not is_notebook(path):
         return Source(text.source, text.encoding, notes)
     try:

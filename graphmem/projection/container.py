@@ -154,7 +154,7 @@ def read_or_none(path: Path, what: str, version: int, notes: list[str] | None) -
         return None
 
 
-def _array_bytes(value: npt.NDArray[Any]) -> memoryview:
+def _array_bytes(value: npt.NDArray[np.generic]) -> memoryview:
     plain = np.ascontiguousarray(value).reshape(-1).view(np.uint8).data
     return memoryview(_CODEC.compress(plain, asbytes=True)) if value.nbytes else memoryview(b"")
 

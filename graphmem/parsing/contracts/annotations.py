@@ -13,7 +13,7 @@ from typing import Final
 
 from graphmem.model import FUNCTION_KINDS
 from graphmem.parsing.contracts import paths
-from graphmem.parsing.contracts.end import ASKS, OFFERS, End
+from graphmem.parsing.contracts.end import ASKS, OFFERS, End, Role
 from graphmem.parsing.contracts.paths import HOLE
 from graphmem.parsing.contracts.source import Source
 from graphmem.parsing.contracts.table import Row
@@ -143,7 +143,7 @@ class Annotations:
         owner = self.source.facts.definitions[definition.parent].name.removesuffix("Controller")
         return text.replace("[controller]", owner).replace("[action]", definition.name)
 
-    def _class_prefix(self, definition: Definition, row: Row) -> tuple[str, str, str]:
+    def _class_prefix(self, definition: Definition, row: Row) -> tuple[str, Role, str]:
         """Return the path prefix, role and service words of a method's class.
 
         The method is `definition`. The values come from annotations of the class. `row` lists the names of these annotations.
@@ -152,7 +152,8 @@ class Annotations:
         - The role is "asks" if the class is an interface of client methods, which call a service; otherwise the role is "offers".
         - The service words are the strings in the annotation of such a client class, and name the service. For other classes, they are "".
         """
-        prefix, role, said = "", OFFERS, ""
+        role: Role = OFFERS
+        prefix = said = ""
         if definition.parent <= 0:
             return prefix, role, said
         owner = self.source.facts.definitions[definition.parent]

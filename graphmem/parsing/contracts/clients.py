@@ -100,5 +100,5 @@ def topic(source: Source, site: Site, row: Row) -> Iterator[End]:
         setting = _SETTING.fullmatch(source.injected().get(re.split(r"\W", one)[-1], "")) if made == HOLE else None
         if setting:
             made = setting[2] or (setting[1] if setting[1].count(".") >= _TELLING else HOLE)
-        if made and HOLE not in made and re.fullmatch(r"[\w.:/*#>-]+", made) and not made.startswith("/"):
+        if row.role and made and HOLE not in made and re.fullmatch(r"[\w.:/*#>-]+", made) and not made.startswith("/"):
             yield End(row.role, "topic", made, site.reference.scope, site.reference.line, "", "", row.framework)

@@ -5,7 +5,7 @@ A contract is a name on which two programs agree, such as the HTTP route `GET /u
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 OFFERS: Final = "offers"
 ASKS: Final = "asks"
@@ -21,6 +21,10 @@ BEGINS: Final = "begins"
 """A function or a file in which a program begins."""
 VERBS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
+Role = Literal["offers", "asks", "mounts", "names", "refers", "declares", "starts", "begins", "speaks", "calls", "defines", "serves"]
+"""What a place does with a contract; the last four are of gRPC alone."""
+Kind = Literal["http", "grpc", "topic", "graphql", "program", "field"]
+
 
 class End(NamedTuple):
     """A place in code that offers or uses a contract, such as an HTTP route.
@@ -28,8 +32,8 @@ class End(NamedTuple):
     For example, `@app.get("/users")` offers the contract `GET /users`, and `fetch("/users")` uses it.
     """
 
-    role: str  # offers | asks | mounts | names | refers | declares | starts | begins; of gRPC also speaks | calls | defines
-    kind: str  # http | grpc | topic | graphql | program
+    role: Role
+    kind: Kind
     name: str  # "GET /users/{}" (the verb is * for any), "package.Service/Method", a topic, "Query.user"
     scope: int  # the definition that contains the place, or that an annotation belongs to
     line: int

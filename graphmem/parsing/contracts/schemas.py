@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from graphmem.parsing.contracts import paths
+from graphmem.parsing.contracts.end import Kind, Role
 from graphmem.runtime.texts.lines import lines_of
 
-SchemaEnd = tuple[str, str, str, int, int, str, str, str]
+SchemaEnd = tuple[Role, Kind, str, int, int, str, str, str]
 
 _PACKAGE: Final = re.compile(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 _SERVICE: Final = re.compile(r"^\s*service\s+(\w+)\s*\{", re.MULTILINE)
@@ -90,7 +91,7 @@ def _graphql(text: str) -> Iterator[SchemaEnd]:
         if found[1] == "enum":
             continue
         for field in _GQL_FIELD.finditer(text, found.end(), _block(text, found.end() - 1)):
-            kind = "graphql" if found[2] in ("Query", "Mutation", "Subscription") else "field"
+            kind: Kind = "graphql" if found[2] in ("Query", "Mutation", "Subscription") else "field"
             yield ("declares", kind, f"{found[2]}.{field[1]}", 0, _line(text, field.start(1)), "", field[2], "graphql")
 
 

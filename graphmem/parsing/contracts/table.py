@@ -14,9 +14,10 @@ from dataclasses import dataclass, fields
 from fnmatch import translate
 from functools import cache
 from re import Pattern
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from graphmem.errors import GrammarError
+from graphmem.parsing.contracts.end import Role
 from graphmem.runtime.data.resources import data_root
 
 FILE: Final = "grammars/contracts.toml"
@@ -53,7 +54,7 @@ class Row:
     named: tuple[str, ...] = ()  # of a route: where its name is; of a client: functions that return the path of a named route
     ends: tuple[str, ...] = ()  # of a program: ends of the names of its files
     given: str = ""
-    role: str = ""
+    role: Role | Literal[""] = ""
     absolute: bool = False
     rooted: bool = False  # the path begins with a slash
     unrooted: bool = False  # of a route: the path may lack the slash at its beginning

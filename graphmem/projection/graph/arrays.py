@@ -144,7 +144,7 @@ class GraphArrays:
         return "" if self.rules == other.rules else "rules"
 
 
-def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[Any]) -> I64:
+def edge_keys(src: npt.NDArray[np.generic], kind: npt.NDArray[np.generic], dst: npt.NDArray[np.generic]) -> I64:
     """Encode each edge (src, kind, dst) as a number that sorts like the edge.
 
     The arguments are parallel arrays, with one element for each edge. Given (dst, kind, src) instead, the numbers sort edges by (dst, kind,
@@ -185,7 +185,7 @@ def grouped(values: npt.NDArray[_Number]) -> tuple[npt.NDArray[_Number], I64, I6
     return ordered[begins], place, np.diff(np.flatnonzero(begins), append=len(ordered)).astype(np.int64)
 
 
-def _begins(ordered: npt.NDArray[Any]) -> Bool:
+def _begins(ordered: npt.NDArray[np.generic]) -> Bool:
     """Return whether each element differs from the element before it.
 
     `ordered` is a sorted array. Its first element counts as different.
@@ -195,7 +195,7 @@ def _begins(ordered: npt.NDArray[Any]) -> Bool:
     return begins
 
 
-def pointers(counted: npt.NDArray[Any], n: int) -> I32:
+def pointers(counted: npt.NDArray[np.generic], n: int) -> I32:
     """Return, for each row, the position where its entries begin.
 
     `counted` has the row number of each entry, and `n` is the number of rows. In a list sorted by row, row i has the entries result[i] to
@@ -207,7 +207,7 @@ def pointers(counted: npt.NDArray[Any], n: int) -> I32:
     return indptr
 
 
-def ranges(indptr: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> tuple[I64, I64]:
+def ranges(indptr: npt.NDArray[np.generic], rows: npt.NDArray[np.int64]) -> tuple[I64, I64]:
     """Return the number of entries of each row in `rows`, and their positions.
 
     `indptr` is a result of `pointers`. The second result is one array: first the positions of the entries of the first row in `rows`, then

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,8 @@ from graphmem.projection.graph.arrays import (
 from graphmem.runtime.arrow import pc
 from graphmem.store.base import GraphTables
 
+_Number = TypeVar("_Number", bound=np.generic)
+
 
 def text(values: Any) -> Any:
     """Convert a column of strings to one contiguous StringArray without nulls."""
@@ -53,7 +55,7 @@ def joined(parts: list[Any]) -> Any:
     return pa.concat_arrays([text(part) for part in parts])
 
 
-def numbers(values: Any, dtype: type[np.generic]) -> npt.NDArray[Any]:
+def numbers(values: Any, dtype: type[_Number]) -> npt.NDArray[_Number]:
     """Convert an Arrow column of numbers or booleans to numpy; nulls are 0."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
@@ -116,7 +118,7 @@ def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths:
     short, full = external_names(externals["package"].to_pylist(), externals["name"].to_pylist())
     base_names = [path.rpartition("/")[2] for path in files["path"].to_pylist()]
 
-    def ints(column: str, of_files: npt.NDArray[Any] | int) -> I32:
+    def ints(column: str, of_files: npt.NDArray[np.generic] | int) -> I32:
         first = np.zeros(nf, np.int32) + of_files
         return np.concatenate([first.astype(np.int32), numbers(symbols[column], np.int32), np.zeros(nx, np.int32)])
 
@@ -159,7 +161,7 @@ def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
     def texts(column: str) -> Any:
         return text(text(files[column]).take(take))
 
-    def ints(column: str, dtype: type[np.generic]) -> npt.NDArray[Any]:
+    def ints(column: str, dtype: type[_Number]) -> npt.NDArray[_Number]:
         values = numbers(files[column], dtype)
         return np.where(missing, 0, values[np.where(missing, 0, row)] if len(values) else 0).astype(dtype)
 
@@ -206,7 +208,7 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
     return columns, tuple(used), edges.num_rows - len(order)
 
 
-def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
+def sites(lines: Any, line: npt.NDArray[np.generic]) -> Any:
     """Return the line numbers of edges with several lines, such as "12,48".
 
     An edge has two lines if, for example, a function calls another function twice. For an edge with one line the string is "", because
@@ -286,7 +288,7 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
     )
 
 
-def take_nodes(columns: NodeColumns, order: npt.NDArray[Any], ids: Any, parent: I32) -> NodeColumns:
+def take_nodes(columns: NodeColumns, order: npt.NDArray[np.generic], ids: Any, parent: I32) -> NodeColumns:
     """Return the columns of the nodes in another order.
 
     `order` has, for each position in the new order, the position in `columns`. The result has the ids `ids` and the enclosing symbols

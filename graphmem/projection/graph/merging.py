@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from graphmem.projection.graph.arrays import I32, I64, Bool
 
+_Value = TypeVar("_Value", bound=np.generic)
 _MOST_RUNS: Final = 4_096  # pieces of a column that are joined; with more, gathering rows is cheaper
 
 
@@ -54,7 +55,7 @@ class Merge:
         is_replacement: whether every old row keeps its number.
     """
 
-    def __init__(self, n_old: int, removed: npt.NDArray[Any], at: I64, there: Bool) -> None:
+    def __init__(self, n_old: int, removed: npt.NDArray[np.generic], at: I64, there: Bool) -> None:
         self._n_old = n_old
         replaced = at[there]
         keep = np.ones(n_old, np.bool_)
@@ -101,14 +102,14 @@ class Merge:
             runs.append((is_new, first, first + end - begin))
         return runs
 
-    def renumbered(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def renumbered(self, rows: I32) -> I32:
         """Convert a column of old row numbers to new row numbers.
 
         The number -1 stands for a missing row and is not changed.
         """
         return rows if self.is_replacement else self.remap[rows]
 
-    def take(self, old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def take(self, old: npt.NDArray[_Value], new: npt.NDArray[np.generic]) -> npt.NDArray[_Value]:
         """Return a column of numbers after the merge of old and new rows.
 
         `old` and `new` are the column's values in the old and in the new rows. The result is the array `old` itself if nothing changes.

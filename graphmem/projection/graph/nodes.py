@@ -165,7 +165,7 @@ class GraphNodes:
         """Return a node's description for answers, such as its name and file."""
         return self.infos((int(i),))[0]
 
-    def infos(self, indices: Sequence[int] | npt.NDArray[Any]) -> list[SymbolInfo]:
+    def infos(self, indices: Sequence[int] | npt.NDArray[np.generic]) -> list[SymbolInfo]:
         """Return the descriptions of several nodes for answers; see `info`.
 
         The order is that of `indices`. The cost is about 4 microseconds per node.

@@ -310,7 +310,7 @@ def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
     return np.insert(stayed, np.searchsorted(keys[stayed], keys[fresh]), fresh).astype(np.int32)
 
 
-def _ends(rows: Sequence[Any], ids: list[str]) -> tuple[npt.NDArray[Any], I32, I32]:
+def _ends(rows: Sequence[Any], ids: list[str]) -> tuple[npt.NDArray[np.generic], I32, I32]:
     """Return arrays with the kind code, source node and destination of edges.
 
     Each of `rows` begins with (kind, source id, destination id). `ids` are the sorted ids of all nodes. A node is given by its number, and
@@ -320,7 +320,7 @@ def _ends(rows: Sequence[Any], ids: list[str]) -> tuple[npt.NDArray[Any], I32, I
     return kind, _place(ids, [row[1] for row in rows]), _place(ids, [row[2] for row in rows])
 
 
-def _rows_of(keys: I64, kind: npt.NDArray[Any], src: I32, dst: I32) -> I64:
+def _rows_of(keys: I64, kind: npt.NDArray[np.generic], src: I32, dst: I32) -> I64:
     """Return the row numbers of those edges (kind, src, dst) that exist.
 
     `keys` are the sorted codes of all edges, from `edge_keys`. `kind`, `src` and `dst` have one element for each edge to find. Edges with a

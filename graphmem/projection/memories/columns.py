@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from graphmem.knowledge import MemoryRow
 from graphmem.projection.memories.rows import asking, micros
 from graphmem.projection.vectors import F32, Bool, Rows, products
 
+_Value = TypeVar("_Value", bound=np.generic)
 _RETIRED: Final = frozenset({"superseded", "deprecated"})  # kept, but out of search by default
 _NAMES: Final = ("type", "live", "used", "stale", "asks", "created", "ended")
 
@@ -45,12 +46,12 @@ class MemoryColumns:
         self.created = np.zeros(0, np.int64)  # microseconds, as from `micros`
         self.ended = np.zeros(0, np.int64)  # 0 for a memory that is valid still
 
-    def state(self, n: int) -> dict[str, npt.NDArray[Any]]:
+    def state(self, n: int) -> dict[str, npt.NDArray[np.generic]]:
         """Return the first `n` entries of each array, by name, without copying."""
         return {name: getattr(self, name)[:n] for name in _NAMES}
 
     @classmethod
-    def restored(cls, arrays: Mapping[str, npt.NDArray[Any]], types: dict[str, int]) -> MemoryColumns:
+    def restored(cls, arrays: Mapping[str, npt.NDArray[np.generic]], types: dict[str, int]) -> MemoryColumns:
         """Build columns from arrays that `state` returned; the arrays are copied."""
         columns = cls()
         columns.types = types
@@ -140,7 +141,7 @@ class SlotVectors:
         return products(self.matrix, np.asarray(vector, np.float32), rows, n)
 
 
-def _longer(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+def _longer(array: npt.NDArray[_Value], size: int) -> npt.NDArray[_Value]:
     longer = np.zeros((size, *array.shape[1:]), array.dtype)
     longer[: len(array)] = array
     return longer

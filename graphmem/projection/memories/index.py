@@ -56,7 +56,7 @@ class MemoryIndex(MemorySearch, MemoryMoments):
             index.use_model(model_id, vectors)
         return index
 
-    def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    def state(self) -> tuple[dict[str, npt.NDArray[np.generic]], dict[str, Any]]:
         """Return the index without its vectors, as values that can be saved.
 
         The first result maps names to columns. The second maps names to values that `marshal` supports. The method `restored` accepts both.
@@ -76,7 +76,7 @@ class MemoryIndex(MemorySearch, MemoryMoments):
         return self._columns.state(len(self._id_at)), rest
 
     @classmethod
-    def restored(cls, generation: int, columns: Mapping[str, npt.NDArray[Any]], rest: Mapping[str, Any]) -> MemoryIndex:
+    def restored(cls, generation: int, columns: Mapping[str, npt.NDArray[np.generic]], rest: Mapping[str, Any]) -> MemoryIndex:
         """Build the index from saved content, without vectors.
 
         `columns` and `rest` are the two results of `state()`.
