@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from graphmem.projection.graph.view import GraphView
 
 ENTRY_KINDS: Final = ("main", "command", "route", "event", "task", "export", "test", "fixture")  # in the order of lists
+AT_LOAD: Final = ENTRY_KINDS.index("export") - 0.5
+"""Place in this order of functions that run when a package is loaded."""
 MAX_STEPS: Final = 8  # calls that a flow, or the reach of an entry point, may follow
 CONFIDENT: Final = 0.85  # calls that a flow may follow, without those to any of several overrides
-_PROGRAMS: Final = ("main", "<module>")  # other functions that nobody calls run when a package is loaded, such as `init` of Go
+_PROGRAMS: Final = ("main", "<module>")  # in lower case, as C# has `Main`; other functions run when a package is loaded, as `init` of Go
 _CALLABLE: Final = frozenset({*FUNCTION_CODES, NODE_KINDS.index("class")})
 
 
@@ -100,8 +102,7 @@ class Entries:
         * Commands that are not in `named` come first, because most of them are programs that a person starts, declared in a manifest such
           as pyproject.toml. Other entry points follow by kind.
         * Variants of a program come after the program itself; see `_variants`.
-        * Among main programs, functions called `main` and files without such a function come first. Other functions come last, because
-          they run when a package is loaded.
+        * Functions that run when a package is loaded, such as `init` in Go, come after programs, commands, routes, events and tasks.
         * Programs that use many more files come first, because a program often finds its commands without a call. Numbers in the same power
           of two are equal, because in one cycle of files all programs use nearly the same.
         * Programs and commands that run more code come first.
@@ -116,17 +117,17 @@ class Entries:
 
         def place(node: int) -> tuple[object, ...]:
             kind = self.kind[node]
-            number = ENTRY_KINDS.index(kind) if kind in ENTRY_KINDS else len(ENTRY_KINDS)
+            number: float = ENTRY_KINDS.index(kind) if kind in ENTRY_KINDS else len(ENTRY_KINDS)
             typed = kind == "command" and ids[node] not in named
             number = -1 if typed else number
             reach = -calls.reach(node, MAX_STEPS) if typed or kind == "main" else 0
-            at_load = kind == "main" and view.name(node) not in _PROGRAMS
+            at_load = kind == "main" and view.name(node).lower() not in _PROGRAMS
+            number = AT_LOAD if at_load else number
             uses = -self._used_files(view.path(node)).bit_length() if (kind == "main" or typed) and not at_load else 0
             return (
                 self.is_last(node),
                 number,
                 kind,
-                at_load,
                 uses,
                 reach,
                 view.path(node),

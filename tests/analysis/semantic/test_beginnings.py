@@ -35,13 +35,23 @@ def test_the_declared_command_is_the_first_entry_point_and_a_script_of_the_docs_
     ]
 
 
-def test_functions_that_run_when_a_package_is_loaded_come_after_the_program(project):
+def test_functions_that_run_when_a_package_is_loaded_come_after_the_program_and_its_routes(project):
     calls = "".join(f"func step{i}() {{}}\n" for i in range(3))
     init = "package shop\n\nfunc init() {\n\tstep0()\n\tstep1()\n\tstep2()\n}\n" + calls
     main = "package main\n\nfunc main() {\n}\n"
-    service = project({"go.mod": "module example.org/shop\n", "shop.go": init, "cmd/shop/main.go": main})
+    web = 'package shop\n\nimport "net/http"\n\nfunc serve() {\n\thttp.HandleFunc("/carts", carts)\n}\n\nfunc carts() {}\n'
+    files = {"go.mod": "module example.org/shop\n", "shop.go": init, "web.go": web, "cmd/shop/main.go": main}
+    service = project(files)
     names = [one.symbol.name for one in service.entry_points(["main"]).entry_points]
     assert names == ["main", "init"], "the code of a file only prepares its `main`"
+    assert [one.symbol.name for one in service.entry_points().entry_points] == ["main", "carts", "init"]
+
+
+def test_the_main_of_csharp_is_a_program(project):
+    web = "class Carts { [HttpGet] public void Home() { } }"
+    main = "class App { static void Main() { } }"
+    service = project({"Carts.cs": web, "Shop.cs": main})
+    assert [one.symbol.name for one in service.entry_points().entry_points][:2] == ["Main", "Home"]
 
 
 def test_variants_of_a_program_come_after_the_other_programs(project):
