@@ -133,9 +133,19 @@ class Targets:
         if receiver is not None and receiver[0] == INST:
             owner = self.inference.owner(receiver[1], symbol.name)
             if isinstance(owner, Symbol) and symbol in self.inference.functions(owner, symbol.name):
-                yield from self.dispatch.targets(receiver, symbol.name, [plain], caller, is_self=False)
+                is_self = self._is_of_family(caller, receiver[1])
+                yield from self.dispatch.targets(receiver, symbol.name, [plain], caller, is_self=is_self)
                 return
         yield plain
+
+    def _is_of_family(self, caller: Symbol, symbol: Symbol) -> bool:
+        """Whether a method's class is a given class, or a base of that class.
+
+        `caller` is the method. Code there that calls a method of an object stored in the object itself.
+        """
+        entry = self.project.entry(caller)
+        method = entry.enclosing(caller.index, ("method",))
+        return method >= 0 and entry.symbols[entry.definitions[method].parent] in self.inference.project_classes(symbol)
 
     def stored_in(self, name: str, caller: Symbol) -> list[Target]:
         """Return the functions that `x.name()` may run if `x` has an unknown type.

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR
 from graphmem.resolution.files.file_entry import FileEntry, Place
 from graphmem.resolution.interfaces.call import Call
 from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.type_inference.ancestors import Ancestors
 from graphmem.resolution.type_inference.bindings import OTHER_BUILDS, whole
-from graphmem.resolution.type_inference.contents import filled_attribute, is_vague
+from graphmem.resolution.type_inference.contents import assigned_elsewhere, filled_attribute, is_vague
+from graphmem.resolution.type_inference.substitution import rebound
+from graphmem.resolution.values.declared_types import is_callable
 from graphmem.resolution.values.outside import attribute_name
 from graphmem.resolution.values.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.values.types import (
@@ -154,6 +155,8 @@ class Classes:
                 return found
         is_open = receiver[2] if receiver[0] == CLASS else not receiver[2]
         found = self._bind(self._of_one_side(value, entry, receiver) if value else value, receiver, name)
+        if receiver[0] == INST and receiver[1] is not owner and name in entry.members.get(owner.index, {}):
+            found = rebound(found, owner, lambda method: self._member(receiver, receiver[1], method.name, None))
         if is_open and after is None and (self._varies(entry, owner, name) or is_vague(found)):
             found = join(found, self._overridden(receiver, name))
         return found
@@ -195,32 +198,25 @@ class Classes:
         for place in rules_of(entry).members_elsewhere(self.inference, owner, name):
             found = join(found, self.inference.slot(place))
         declared = [i for i in positions if bindings[i].annotation >= 0]
-        for position in declared or positions:
-            value = self.inference.binding(entry, position)
-            if bindings[position].scope == owner.index:
-                value = rules_of(entry).class_value(self.inference, owner, bindings[position], value)
-            found = join(found, value)
+        found = join(found, self._bound(owner, declared or positions))
+        if declared and is_callable(found) and rules_of(entry).values_are_checked:  # `handler: Callable` says less than `self.handler = f`
+            found = join(found, self._bound(owner, [i for i in positions if i not in declared]))
         if not found and not declared and rules_of(entry).attributes_are_set_anywhere:
-            return self._assigned_elsewhere(owner, name)
+            return assigned_elsewhere(self.inference, owner, name)
         return found if declared and not is_vague(found) else filled_attribute(self.inference, owner, name, found)
 
-    def _assigned_elsewhere(self, owner: Symbol, name: str) -> Type:
-        """Return the type of the values that other code assigns to an attribute.
+    def _bound(self, owner: Symbol, positions: Sequence[int]) -> Type:
+        """Return the type of the values that some bindings give an attribute.
 
-        `owner` is the class with the attribute `name`. An example is `item.name = value` in a function outside the class, where `item` is
-        an object of the class.
+        `positions` are bindings in the file of the class `owner`.
         """
+        entry = self.project.entry(owner)
         found = EMPTY
-        sites, _ = self.project.call_sites(f"={name}", owner.path)
-        for site in sites:
-            entry = self.project.files[site.path]
-            self.project.touch("passed", site.path, entry.symbols[site.scope].qualname, f"={name}")
-            target = entry.terms[site.term]
-            base = self.inference.expanded(self.inference.term(entry, site.scope, target[1], site.line)) if target[0] == ATTR else EMPTY
-            if any(atom[0] == INST and owner in self.ancestors.project_classes(atom[1]) for atom in base):
-                for binding in entry.facts.bindings:
-                    if binding.target == site.term and binding.scope == site.scope and binding.line == site.line:
-                        found = join(found, self.inference.term(entry, site.scope, binding.value, site.line))
+        for position in positions:
+            value = self.inference.binding(entry, position)
+            if entry.facts.bindings[position].scope == owner.index:
+                value = rules_of(entry).class_value(self.inference, owner, entry.facts.bindings[position], value)
+            found = join(found, value)
         return found
 
     def _overridden(self, receiver: Receiver, name: str) -> Type:

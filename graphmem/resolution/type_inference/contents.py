@@ -110,3 +110,23 @@ def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type
         if any(atom[0] in (INST, CLASS) and owner in inference.project_classes(atom[1]) for atom in base if atom[0] in (INST, CLASS)):
             value = filled(inference, other, value, other.fills_at(site))
     return value
+
+
+def assigned_elsewhere(inference: Inference, owner: Symbol, name: str) -> Type:
+    """Return the type of the values that other code assigns to an attribute.
+
+    `owner` is the class with the attribute `name`. An example is `item.name = value` in a function outside the class, where `item` is
+    an object of the class.
+    """
+    found, project = EMPTY, inference.project
+    sites, _ = project.call_sites(f"={name}", owner.path)
+    for site in sites:
+        entry = project.files[site.path]
+        project.touch("passed", site.path, entry.symbols[site.scope].qualname, f"={name}")
+        target = entry.terms[site.term]
+        base = inference.expanded(inference.term(entry, site.scope, target[1], site.line)) if target[0] == ATTR else EMPTY
+        if any(atom[0] == INST and owner in inference.project_classes(atom[1]) for atom in base):
+            for binding in entry.facts.bindings:
+                if binding.target == site.term and binding.scope == site.scope and binding.line == site.line:
+                    found = join(found, inference.term(entry, site.scope, binding.value, site.line))
+    return found

@@ -159,6 +159,27 @@ def _parts(atom: Atom) -> Sequence[Type]:
     return ()
 
 
+def rebound(value: Type, owner: Symbol, method_of: Callable[[Symbol], Type]) -> Type:
+    """Bind methods that an object stores in itself to the object's own class.
+
+    The base class `owner` may contain `self.steps = [self.first]`. In an object of a subclass, the list has the method `first` of the
+    subclass. `value` is the type of the attribute in the base class. `method_of` returns the subclass's method for a method of `owner`.
+    """
+
+    def is_stored(atom: Atom) -> bool:
+        return atom[0] == FUNC and atom[2] is not None and atom[2][0] == INST and atom[2][1] is owner and atom[1].kind == "method"
+
+    def replace(atom: Atom) -> Type:
+        return method_of(atom[1]) if atom[0] == FUNC and is_stored(atom) else one(atom)
+
+    return rewrite(value, replace) if any(_has(atom, is_stored) for atom in value) else value
+
+
+def _has(atom: Atom, accepts: Callable[[Atom], bool]) -> bool:
+    """Whether an alternative, or a part of it, is accepted by a function."""
+    return accepts(atom) or any(_has(inner, accepts) for part in _parts(atom) for inner in part)
+
+
 def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
     """Replace every member of a union type, also inside containers.
 

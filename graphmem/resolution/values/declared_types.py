@@ -21,6 +21,14 @@ def is_open(declared: Type) -> bool:
     return not declared or any(atom[0] in OPEN_TAGS for atom in declared)
 
 
+def is_callable(declared: Type) -> bool:
+    """Whether a declared type says at most that the value can be called.
+
+    `declared` is without its open alternatives (see `closed`).
+    """
+    return all(atom[0] == BOX and atom[1] == "callable" for atom in declared)
+
+
 def closed(declared: Type) -> Type:
     """Return a declared type without its open alternatives, such as `Any`."""
     return frozenset(atom for atom in declared if atom[0] not in OPEN_TAGS)
