@@ -8,6 +8,7 @@ scope `admin`.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from graphmem.errors import ForbiddenError, GraphMemError
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
 
 UNKNOWN: Final = Hints.closed()
 """Of a method that is not an operation: for an administrator who sees every memory."""
+
+_CHOOSING: Final = Lock()
+"""Held while a person stores memories with ids of their choice.
+
+Otherwise the owner of an id could be recorded for one person, and the memory stored for another who chose the same id at the same moment.
+"""
 
 
 def rule_of(name: str) -> Hints:
@@ -138,6 +145,12 @@ class Guarded:
         ids, levels = TARGETS[verb]
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            if self._access.person is not None and given_ids(verb, args, kwargs):
+                with _CHOOSING:
+                    return checked(*args, **kwargs)
+            return checked(*args, **kwargs)
+
+        def checked(*args: Any, **kwargs: Any) -> Any:
             seen = {one: self._see(one) for one in ids(args, kwargs)}
             named = list(seen.values())
             args, kwargs = with_full_ids(verb, args, kwargs, {given: one.id for given, one in seen.items()})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -155,6 +157,21 @@ def test_a_memory_belongs_to_its_author_whoever_failed_to_store_one_with_its_id(
     assert ben.remember("Ben likes zqteaqz.", id="m0123456789", visibility="personal").memory.id == "m0123456789"
     assert [one.content for one in ben.memories().memories] == ["Ben likes zqteaqz."]
     assert ann.memories().memories == []
+
+
+def test_of_two_people_who_choose_one_id_at_once_the_author_of_the_stored_memory_owns_it(server):
+    people = {login: RemoteGraphMem(server.project("shop"), server.enter(login)) for login in ("ann", "ben")}
+
+    def remember(login: str, number: int) -> None:
+        with suppress(GraphMemError):  # the id is taken
+            people[login].remember(f"A secret of {login}, number {number}.", id=f"m{number:010}", visibility="personal")
+
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(40):
+            list(pool.map(remember, people, [number, number]))
+    for login, person in people.items():
+        assert all(f"of {login}," in one.content for one in person.memories(limit=100).memories)
+    assert sum(len(person.memories(limit=100).memories) for person in people.values()) == 40
 
 
 def test_a_role_decides_what_a_person_may_do(tmp_path, server):
