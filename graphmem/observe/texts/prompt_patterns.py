@@ -83,7 +83,7 @@ EDGED: Final = (
             r"Traceback \(most recent call last\)|^\s*File \"[^\"]+\", line \d|^\s+at \S+ ?\(|^panic: |^\s*Caused by:|^E {3}", re.MULTILINE
         ),
     ),
-    ("a comment of code", lazy_pattern(r"^\s*(?://|/\*|\*/|\* |<!--|--\s|;;|%%|\"\"\"|'''|#\s|#{2,}|REM )", re.MULTILINE)),
+    ("a comment of code", lazy_pattern(r"^\s*(?://|/\*|\*/|<!--|--\s|;;|%%|\"\"\"|'''|#\s|#{2,}|REM )|^[ \t]+\* ", re.MULTILINE)),
     ("a table", lazy_pattern(r"^\s*\|.*\|\s*$|^\s*[-=+|]{4,}\s*$", re.MULTILINE)),
     (
         "quoted text",
@@ -188,7 +188,7 @@ EDGELESS: Final = (
         "a chat",
         lazy_pattern(
             r"^\W{0,2}\[?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[AP]M)?\]?\W{0,3}\s*<?@?[\w.-]+|^<@?[\w.-]+>"
-            r"|^@?[\w.-]{2,30}\s+(?:\[?\d{1,2}:\d{2}|\(\d{1,2}:\d{2}|APP\b|—|today at|yesterday at)|^@[\w.-]+[ :,]",
+            r"|^@?[\w.-]{2,30}\s+(?:\[?\d{1,2}:\d{2}|\(\d{1,2}:\d{2}|(?-i:APP)\b|—|today at|yesterday at)|^@[\w.-]+[ :,]",
             _I,
         ),
     ),
@@ -198,10 +198,11 @@ EDGELESS: Final = (
         lazy_pattern(
             r"(?:^|[\n\]>*_\s])\W{0,3}(?:system|assistant|user|human|developer|tool|admin(?:istrator)?|operator|anthropic|openai"
             r"|moderator|root|maintainer|security(?: team)?)(?: (?:prompt|message|note|notice|override|instruction|reminder"
-            r"|says))?\s*\]?\**\s*[:：>]|<\|[a-z_]+\|>|\[INST\]|###\s*(?:system|instruction)",
+            r"|says))?\s*\]?\**\s*[:：>]",
             re.IGNORECASE,
         ),
     ),
+    ("a template of a prompt", lazy_pattern(r"<\|[a-z_]+\|>|\[INST\]|###\s*(?:system|instruction)", re.IGNORECASE)),
     (
         "words to an agent",
         lazy_pattern(

@@ -109,11 +109,12 @@ def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
 _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup", "something pasted"})
 
 
-# Words that a person's own sentence about code has as often: "limit the requests", "the docs say", "fix: typo", `<Button>`.
+# Words that a person's own sentence about code has as often: "limit the requests", "the docs say", "fix: typo", "security: …", `<Button>`.
 _WEAK: Final = frozenset(
     {
         "a comment of code",
         "a link with a title",
+        "a role",
         "a signature",
         "a trailer of a commit",
         "data",
