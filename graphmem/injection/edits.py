@@ -19,6 +19,7 @@ from graphmem.injection.recent_sessions import MOST_WINDOWS, RecentSessions
 MAX_TOKENS: Final = 300  # of the advice about one edit
 MAX_TRAPS: Final = 3
 NAMED: Final = 5  # dependents, tests or files that a sentence names
+MOST_TEST_FILES: Final = 10  # that reach an edit; of more, none is closer to it than the others
 TEST_FILES: Final = 3  # files of tests in a command that runs whole files
 MAX_DEPENDENTS: Final = 300  # characters of listed dependents, so that a trap beside them has room
 MAX_COMMAND: Final = 160  # characters of a command that runs single tests
@@ -318,8 +319,10 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
     own = [path for path in found.named if path not in moving]
     if own and not {one.path for one in found.tests[:NAMED]}.issuperset(own):
         said.append(f"Tests named after it: {_named(map(plain_path, own))}.")
-    if found.tests and not found.are_tests_told and (said or found.breaks):
-        said.append(f"Tests that reach it: {named_tests(found.tests, command)}.")
+    is_few = len({one.path for one in found.tests}) <= MOST_TEST_FILES
+    near = [one for one in found.tests if is_few or one.path in found.named]
+    if near and not found.are_tests_told and (said or found.breaks):
+        said.append(f"Tests that reach it: {named_tests(near, command)}.")
     return [Item("editor", "note", f"edit:{place}", text, score=-place) for place, text in enumerate(said, 1)]
 
 

@@ -197,6 +197,15 @@ def test_many_users_of_a_changed_signature_are_not_dealt_out_over_later_edits():
     assert book.unopened("s") == [], "the agent knows that there are more"
 
 
+def test_of_many_tests_only_those_named_after_the_edited_file_are_named():
+    tests = tuple(edits.TestCase(f"tests/test_{n}.py", "", 0, is_method=False) for n in range(11))
+    found = Consequences(("pkg/a.py:f",), tests=tests, breaks=True)
+    assert notes(found, lambda tests: "") == []
+    (said,) = notes(found._replace(named=("tests/test_7.py",)), lambda tests: f"run {tests[0].path}")[-1:]
+    assert said.text == "Tests that reach it: `run tests/test_7.py`."
+    assert "and 7 more files" in notes(found._replace(tests=tests[:10]), lambda tests: "")[0].text
+
+
 def test_users_of_other_code_in_the_same_edit_are_not_said_to_use_its_old_signature():
     broken, other = Dependent("a.py", 1, "use", breaks=True), Dependent("b.py", 2, "other")
     book, found = edits.EditBook(), Consequences(("m.py:f", "m.py:g"), (broken, other), breaks=True)
