@@ -261,7 +261,7 @@ class Receiving:
                 raise BadInputError(
                     f"the project's main branch was not pushed yet; push it first, and then the branch {branch!r}", argument="branch"
                 )
-            key = self.overlays.find(branch, who.login) or BranchKey(branch, who.login if last.get("private") else "")
+            key = self._key_of(branch, who, is_private=bool(last.get("private")))
             known = self.overlays.branches.find(key)
             if (known.generation if known is not None else 0) != last["base"]:
                 raise GenerationChangedError(
@@ -285,6 +285,26 @@ class Receiving:
                         of_path[path_of[row[1]] if table == "edges" else row[1]].setdefault(table, []).append(row)
                 bodies |= {digests[path]: body_of(rows, part["externals"], part["texts"].get(path)) for path, rows in of_path.items()}
             return self.overlays.put(key, PushedBranch(who.login, str(last.get("commit", "")), facts, digests, main, bodies))
+
+    def _key_of(self, branch: str, who: Pusher, *, is_private: bool) -> BranchKey:
+        """Return the key of the branch that a push changes or adds.
+
+        Raises:
+            BadInputError: the push is private, but everybody would see the branch.
+        """
+        known = self.overlays.find(branch, who.login)
+        if is_private and not who.login:
+            raise BadInputError(
+                "a private branch belongs to a person, and this push has no person; log in with `graphmem login`, or omit --private",
+                argument="private",
+            )
+        if is_private and known is not None and not known.person:
+            raise BadInputError(
+                f"everybody in the project sees the branch {branch!r}, so a push of it is not private; push to another name, or drop the "
+                "branch first, or omit --private",
+                argument="private",
+            )
+        return known or BranchKey(branch, who.login if is_private else "")
 
     def _apply(self, last: Mapping[str, Any], parts: Reading, who: Pusher, texts: PushedTexts) -> tuple[int, list[BranchKey]]:
         """Apply a push of the main branch to the graph.

@@ -570,3 +570,26 @@ def served(tmp_path, url, environ, dies=""):
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
+
+
+def test_a_private_push_never_becomes_visible_to_others(tmp_path, server):
+    ann, bob = server.enter("ann"), server.enter("bob")
+    with indexed(tmp_path / "shop", SHOP) as own:
+        pushed(own, server, "shop", token=ann)
+        pushed(own, server, "shop", "tax", token=bob)
+        written(tmp_path / "shop", TAX)
+        own.index()
+        with pytest.raises(BadInputError, match="everybody in the project sees the branch 'tax'"):
+            pushed(own, server, "shop", "tax", private=True, token=ann)
+        assert RemoteGraphMem(server.project("shop@tax"), bob).symbols("with_tax").total == 0
+        pushed(own, server, "shop", "mine", private=True, token=ann)
+        pushed(own, server, "shop", "mine", private=True, token=ann)
+        assert [one.name for one in RemoteGraphMem(server.address, bob).projects().projects[0].branches] == ["tax"]
+
+
+def test_a_private_push_without_a_person_is_refused(tmp_path, server):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        pushed(own, server, "shop")
+        with pytest.raises(BadInputError, match="a private branch belongs to a person"):
+            pushed(own, server, "shop", "mine", private=True)
+        assert RemoteGraphMem(server.address).projects().projects[0].branches == []
