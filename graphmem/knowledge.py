@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 LESSON_OF_COMMIT: Final = "commit_auto"
 """Source of a memory that was made from the message of a commit."""
@@ -106,12 +106,15 @@ class AboutRow(NamedTuple):
     anchor: str  # Anchor
 
 
+RelationKind = Literal["required_with", "conflicts_with", "validates", "supersedes", "derived_from"]
+
+
 class RelatesRow(NamedTuple):
     """A link between two memories."""
 
     src: str
     dst: str
-    kind: str  # required_with | conflicts_with | validates | supersedes | derived_from
+    kind: RelationKind
     confidence: float
     auto: bool
 

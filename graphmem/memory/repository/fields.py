@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from graphmem.runtime.texts.naming import in_project
 if TYPE_CHECKING:
     from graphmem.embedding.base import F32
 
+_Word = TypeVar("_Word", bound=str)
 PATH_CHARACTERS: Final = 1_024
 
 DETAILS_BYTES: Final = 16_384
@@ -80,15 +81,16 @@ def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = Tru
     return clean
 
 
-def choice(field: str, value: object, allowed: Sequence[str]) -> str:
+def choice(field: str, value: object, allowed: Sequence[_Word]) -> _Word:
     """Check that a value is one of the allowed words; return it.
 
     Raises:
         BadInputError: the value is not allowed.
     """
-    if not isinstance(value, str) or value not in allowed:
-        raise refuse(field, f"{field} is {quoted(value)}; use one of {', '.join(allowed)}", value=quoted(value))
-    return value
+    for word in allowed:
+        if word == value:
+            return word
+    raise refuse(field, f"{field} is {quoted(value)}; use one of {', '.join(allowed)}", value=quoted(value))
 
 
 def type_of(value: object, content: str) -> str:

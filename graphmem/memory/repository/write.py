@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from graphmem.answers import Remembered
-from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
+from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, RelationKind, SessionRow
 from graphmem.memory.journal.records import Event
 from graphmem.memory.reading.lifecycle import confirmed_by_repetition
 from graphmem.memory.repository.fields import refuse
@@ -112,7 +112,9 @@ class Planner:
         row = self._new_row(draft, links, print_)
         verdict = self._judge.verdict(row, met, {one.target_id for one in links.about}, is_own=bool(draft.given_id))
         self._add_row(verdict.row, draft, links)
-        for kind, ids in (("derived_from", draft.derived_from), ("required_with", draft.required_with)):
+        related: tuple[tuple[RelationKind, Sequence[str]], ...]
+        related = (("derived_from", draft.derived_from), ("required_with", draft.required_with))
+        for kind, ids in related:
             self._relates.update({(row.id, one, kind): RelatesRow(row.id, one, kind, 1.0, auto=False) for one in ids})
         self._events.append(Event(op, row.id, "", row.fingerprint, verdict.note))
         self._carry_out(verdict)

@@ -8,9 +8,9 @@ module.
 from __future__ import annotations
 
 import re
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Any, Final, NamedTuple, TypedDict, get_args
 
-from graphmem.knowledge import LESSON_OF_COMMIT
+from graphmem.knowledge import LESSON_OF_COMMIT, RelationKind
 
 
 class MemoryItem(TypedDict, total=False):
@@ -252,7 +252,7 @@ TRAPS: Final = frozenset({"gotcha", "error_pattern", "dead_end"})  # types that 
 ROLES: Final = ("about", "target", "impacts")
 LABELS: Final = ("File", "Symbol", "External", "Module")  # of nodes that a memory may be about
 COUNTS: Final = ("strength", "injected_count", "used_count", "confirmed_count")
-RELATIONS: Final = ("required_with", "conflicts_with", "validates", "supersedes", "derived_from")
+RELATIONS: Final[tuple[RelationKind, ...]] = get_args(RelationKind)
 ANCHOR_FACTORS: Final[dict[str, float]] = {"valid": 1.0, "moved": 1.0, "suspect": 0.8, "orphaned": 0.8}  # of confidence in ranking
 
 DEFAULT_IMPORTANCE: Final = 0.5
