@@ -47,14 +47,14 @@ class CommandContext:
         """
         if self.location.root is not None:
             return str(self.location.root)
-        return None if service.project().root else str(find_project(Path.cwd()))
+        return None if service.project().root else str(project_here())
 
     def option_to_find(self) -> str:
         """Return the option that a further command needs to find this index.
 
         The command runs in the current directory. The result is "" if it needs no option.
         """
-        root = find_project(Path.cwd())
+        root = project_here()
         settings = load_settings(root, os.environ, {})
         found = locate(None if settings.db else root, settings, os.environ)
         return "" if found.data_dir == self.location.data_dir else f"--db {shlex.quote(str(self.location.data_dir))}"
@@ -190,7 +190,7 @@ def command_context(
     output = Output(as_json, quiet)
     opened: CommandContext | None = None
     try:
-        root = directory(choice.project) if choice.project is not None else find_project(Path.cwd())
+        root = directory(choice.project) if choice.project is not None else project_here()
         db = str(choice.db) if choice.db is not None else None
         given = {"db": db, "home": choice.home or None, "server": choice.server, **flags}
         settings = load_settings(root, os.environ, given)
@@ -215,6 +215,18 @@ def command_context(
         # The reader has closed the pipe (`| head`). Python would report it again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(PIPE_CLOSED) from None
+
+
+def project_here() -> Path:
+    """Return the root of the project that contains the current directory.
+
+    Raises:
+        RepositoryError: the current directory was deleted.
+    """
+    try:
+        return find_project(Path.cwd())
+    except FileNotFoundError:
+        raise RepositoryError("the current directory was deleted; change to another one, or name the project with -C", path="") from None
 
 
 def directory(path: Path) -> Path:

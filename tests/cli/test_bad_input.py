@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -37,6 +38,24 @@ def test_a_path_that_does_not_exist(process, tmp_path: Path) -> None:
         _refused(process(command, tmp_path / "nowhere"), "nowhere", "does not exist", code=2)
     _refused(process("impact", "x", "-C", tmp_path / "nowhere"), "does not exist", code=2)
     _refused(process("index", Path(__file__)), "is a file", code=2)
+
+
+@pytest.mark.parametrize("command", [("symbol", "rounded"), ("index",), ("memory", "list"), ("install", "claude-code")])
+def test_a_current_directory_that_was_deleted(graphmem, shop: Path, environ, command: tuple[str, ...]) -> None:
+    assert graphmem("index", shop, "-q").code == 0
+    gone = shop / "gone"  # as after `git switch` to a branch that lacks the directory
+    gone.mkdir()
+    words = [sys.executable, "-P", "-m", "graphmem", *command]
+    script = ["sh", "-c", f"rmdir {shlex.quote(str(gone))} && exec {shlex.join(words)}"]
+    done = subprocess.run(script, cwd=gone, env=dict(environ), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "graphmem: the current directory was deleted; change to another one, or name the project with -C\n",
+    )
+    gone.mkdir()
+    words = [sys.executable, "-P", "-m", "graphmem", "symbol", "rounded", "-C", str(shop)]
+    script = ["sh", "-c", f"rmdir {shlex.quote(str(gone))} && exec {shlex.join(words)}"]
+    assert subprocess.run(script, cwd=gone, env=dict(environ), capture_output=True, check=False).returncode == 0
 
 
 def test_an_empty_folder(process, tmp_path: Path) -> None:

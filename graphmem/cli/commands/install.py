@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.context import CommandContext, directory
+from graphmem.cli.context import CommandContext, directory, project_here
 from graphmem.errors import BadInputError
-from graphmem.location import find_project, models_dir
+from graphmem.location import models_dir
 from graphmem.runtime.files.home import home
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path
     names = list(NAMES) if every else list(dict.fromkeys(agents or ()))
     if not names:
         raise BadInputError(f"the name of the coding agent is missing; give one of {', '.join(NAMES)}, or --all", argument="AGENT")
-    root = directory(project) if project is not None else find_project(Path.cwd())
+    root = directory(project) if project is not None else project_here()
     words = [command] if command else ["graphmem"] if shutil.which("graphmem") else [sys.executable, "-P", "-m", "graphmem"]
     scope = "user" if user else "project"
     found = [target for name in names for target in targets(name, scope, root, home(), words)]

@@ -10,7 +10,7 @@ import typer
 from graphmem.answers.vocabulary import LearningChoice
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.context import CommandContext
+from graphmem.cli.context import CommandContext, project_here
 from graphmem.cli.derived import ACTOR
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
@@ -58,7 +58,6 @@ def config(
 
     The choice is the setting `promotion` in the project's graphmem.toml. A running server uses it after a restart.
     """
-    from graphmem.location import find_project
     from graphmem.observe.learning.gates import PRESETS
     from graphmem.settings import PROJECT_FILE, with_setting
 
@@ -68,7 +67,7 @@ def config(
             raise BadInputError(
                 f"unknown weighting preset {preset[:40]!r}; use one of {', '.join(PRESETS)}", argument="PRESET", value=preset
             )
-        file = (here.location.root or find_project(Path.cwd())) / PROJECT_FILE
+        file = (here.location.root or project_here()) / PROJECT_FILE
         with_setting(file, "promotion", preset)
         now = preset
     rows = [
