@@ -21,6 +21,7 @@ from graphmem.project.wiring.inputs import Inputs
 from graphmem.runtime.files.vault import unlock
 from graphmem.runtime.worktree import journal_folder
 from graphmem.settings import Settings, load_settings
+from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:
     from graphmem.project.parts import Parts
@@ -59,7 +60,7 @@ def open_project(
         )
     store = open_or_mend(data_dir / DATABASE, settings)
     if repo is not None and (root := root_of_copy(data_dir, store.meta().get("root", ""), Path(repo))):
-        store.set_meta({"root": root})  # otherwise a copied index would use the files of the original
+        local_file(store, "a copied index").move_to(root)  # otherwise a copied index would use the files of the original
     return wired(store, data_dir, settings, keep_warm, patience_s)
 
 

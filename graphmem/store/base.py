@@ -384,6 +384,12 @@ class LocalFile(Protocol):
         The estimate is the number of bytes by which the file has grown since it was last rewritten as a whole.
         """
 
+    def move_to(self, root: str) -> None:
+        """Record the root of a project that was moved or copied.
+
+        If the disk is full or can only be read, the root holds for this process alone, so that questions are answered.
+        """
+
     def copy_to(self, target: Path) -> None:
         """Write a complete copy of the database file to `target`, on disk.
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, DiskFullError
 from graphmem.model import GraphDelta, HandlesRow
 from graphmem.runtime.files.vault import read_mark, vault_of
 from graphmem.runtime.process.limits import refusal
@@ -270,6 +270,15 @@ class KuzuStore(StoreReads, StoreChanges):
         checked = sealed_meta(checked_meta(values), self._vault)
         if checked:
             self._write(lambda: self._transact(lambda _: None, checked))
+
+    def move_to(self, root: str) -> None:
+        """Record the root of a project that was moved; see `LocalFile`."""
+        try:
+            self.set_meta({"root": root})
+        except (BadInputError, DiskFullError) as error:
+            if isinstance(error, BadInputError) and not self._reads_only:
+                raise
+            self._moved_to, self._shown_meta = root, None
 
     def queued_writes(self) -> int:
         """Return how many writes wait until earlier writes are done."""

@@ -64,6 +64,39 @@ def test_a_disk_that_can_only_be_read_answers_reads_and_is_not_touched(index, re
     assert {path: path.read_bytes() for path in sorted(db.rglob("*")) if path.is_file()} == before
 
 
+MOVED = """
+import os, sys
+sys.path.insert(0, {support!r})
+from forked import Forks
+
+with Forks(os.environ) as forks:
+    for command in {reads!r}:
+        done = forks.run(*command, "-C", sys.argv[1])
+        assert done.returncode == 0, (command, done.stderr)
+    assert sys.argv[1] in forks.run("doctor", "-C", sys.argv[1]).stdout
+    assert "def f1" in forks.run("search", "f1", "-C", sys.argv[1]).stdout  # read from the files of the new place
+    refused = forks.run("remember", "not to be kept", "-C", sys.argv[1])
+    assert refused.returncode in (1, 2), refused
+print("refused")
+"""
+
+
+def test_a_project_that_was_moved_to_a_disk_that_can_only_be_read_answers_reads(repo, tmp_path, environ):
+    def graphmem(*words: str, cwd: Path) -> None:
+        subprocess.run([sys.executable, "-P", "-m", "graphmem", *words, "-q"], cwd=cwd, env=dict(environ), check=True)
+
+    graphmem("index", cwd=repo)
+    moved = tmp_path / "moved"
+    repo.rename(moved)
+    before = {path: path.read_bytes() for path in sorted(moved.rglob("*")) if path.is_file()}
+    script = tmp_path / "script.py"
+    script.write_text(MOVED.format(support=str(SUPPORT), reads=READS))
+    only_read = f"mount --bind {moved} {moved}; mount -o remount,bind,ro {moved}; {sys.executable} {script} {moved}"
+    done = in_a_namespace(only_read, environ, tmp_path)
+    assert done.stdout.split()[-1:] == ["refused"], done.stderr
+    assert {path: path.read_bytes() for path in sorted(moved.rglob("*")) if path.is_file()} == before
+
+
 SERVING = """
 import subprocess, sys
 from graphmem.client.remote import RemoteGraphMem

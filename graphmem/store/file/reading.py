@@ -40,6 +40,7 @@ class StoreReads(LiveFile):
     _reads_sealed: bool  # texts of memories may be encrypted
     _vector_tables: list[EmbeddingTable]
     _shown_meta: tuple[Mapping[str, str], dict[str, str]] | None = None  # the stored values, and the answer of `meta` for them
+    _moved_to: str = ""  # the project's root, if a moved index cannot record it
 
     def generation(self) -> int:
         """Return the counter of committed graph changes; 0 in a new database."""
@@ -194,9 +195,10 @@ class StoreReads(LiveFile):
             stored = self._meta
             sealed = {name: value for name, value in sorted(stored.items()) if not name.startswith(OWN)}
             shown = unsealed_meta(sealed)
+            moved = {"root": self._moved_to} if self._moved_to else {}
             if shown != sealed:  # encrypted values are decrypted for each caller, and not kept
-                return shown
-            known = self._shown_meta = (stored, shown)
+                return shown | moved
+            known = self._shown_meta = (stored, shown | moved)
         return dict(known[1])
 
     @contextmanager
