@@ -16,11 +16,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from graphmem.analysis.walk import FloatArray, IntArray, reverse
+from graphmem.analysis.walk import MAX_STEP_VALUES, BoolArray, FloatArray, IntArray, forward, reverse
 from graphmem.analysis.walk import reached as nodes_reached
 from graphmem.analysis.words_of_names import name_features
-from graphmem.model import LIBRARY_HOOK, EdgeKind
-from graphmem.projection.graph.arrays import CLASS_CODES, FILE, FUNCTION_CODES, SYMBOL
+from graphmem.model import LIBRARY_HOOK
+from graphmem.projection.graph.arrays import FILE, FUNCTION_CODES, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 FULL_DEPTH: Final = 50  # most steps of a path to a test
 STORED: Final = "chances.json"
 TEST_FEATURES: Final = ("confidence", "depth", "share", "count", "named", "class_named", "file_named")
-MISS_FEATURES: Final = ("none_named", "dependents", "direct", "class_gap", "file_gap", "unresolved_share", "special_name", "hooked_share")
+MISS_FEATURES: Final = ("none_named", "file_gap", "lines", "hooked", "hooked_share", "unreached_share")
 MOST_NEAR: Final = 64  # per graph; each takes 8 bytes for each test that is near
 _NEAR: WeakKeyDictionary[GraphView, dict[tuple[int, float, tuple[int, ...]], tuple[FloatArray, IntArray]]] = WeakKeyDictionary()
-_HOOKED: WeakKeyDictionary[GraphView, float] = WeakKeyDictionary()
+_PROJECT: WeakKeyDictionary[GraphView, dict[tuple[int, float], ProjectFeatures]] = WeakKeyDictionary()
 _SUREST: Final = 0.97  # highest chance of a path found from text alone
 _LEAST: Final = 0.01
 
@@ -52,6 +52,19 @@ class Model(NamedTuple):
         slopes = np.asarray(self.weights, dtype=np.float32)
         chances: FloatArray = (1 / (1 + np.exp(-(features @ slopes + np.float32(self.intercept))))).astype(np.float32)
         return chances
+
+
+class ProjectFeatures(NamedTuple):
+    """Features of a project, for the chance of a missed test.
+
+    Functions in the code of tests do not count. A framework makes calls of which no edge is known. If no test reaches many functions, other
+    calls are unknown, too.
+    """
+
+    hooked: BoolArray  # of each node: library classes call it, such as `clean_email` of a form of Django
+    hooked_share: float  # of the functions, those that library classes call
+    unreached_share: float  # of the functions, those that no test reaches
+    values: FloatArray  # kept, so that no other array gets their id
 
 
 class Reached(NamedTuple):
@@ -110,35 +123,27 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
     """
     cases = np.zeros(view.n, dtype=bool)
     cases[reached.nodes] = view.is_test_case[reached.nodes]
-    rows = np.concatenate([view.in_edges(node) for node in targets])
-    direct = rows[values[rows] > 0]
-    classes = {int(view.parent[node]) for node in targets if view.parent[node] >= 0}
-    classes = {node for node in classes if view.kind[node] in CLASS_CODES}
-    members = [one for node in classes for one in view.dst[view.out_edges(node, (EdgeKind.DEFINES,))].tolist()]
     paths = {view.path(node) for node in targets if view.label[node] in (FILE, SYMBOL)}
     neighbours = [one for path in sorted(paths) for one in view.by_path(path).tolist()]
-    names = [view.name(node) for node in targets]
+    lines = sum(int(view.end_line[node] - view.start_line[node]) for node in targets)
+    project = _project_features(view, values, floor)
     return np.array(
         [
             float(not cases.any()),
-            np.log1p(np.count_nonzero(~view.is_test[reached.nodes])),
-            np.log1p(len(direct)),
-            _gap(view, values, floor, [*classes, *members], cases),
             _gap(view, values, floor, neighbours, cases),
-            _unresolved_share(view, paths),
-            sum(name.startswith("__") and name.endswith("__") for name in names) / len(names),
-            _hooked_share(view),
+            np.log1p(max(0, lines)),
+            float(project.hooked[np.asarray(targets)].any()),
+            project.hooked_share,
+            project.unreached_share,
         ],
         dtype=np.float32,
     )
 
 
-def _gap(
-    view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> float:
+def _gap(view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: BoolArray) -> float:
     """Return the share of tests that reach code near a target, but no target.
 
-    The result is a share of all tests of the project. `seeds` are nodes near a target, such as the class of a target. `cases` has a boolean
+    The result is a share of all tests of the project. `seeds` are nodes near a target, such as those of its file. `cases` has a boolean
     for each node of the graph: True for a test that reaches a target. The walk follows no path with a value below `floor`.
     """
     tests = int(np.count_nonzero(view.is_test_case))
@@ -164,30 +169,22 @@ def _tests_near(view: GraphView, values: FloatArray, floor: float, seeds: Sequen
     return found[1]
 
 
-def _unresolved_share(view: GraphView, paths: set[str]) -> float:
-    """Return which share of the calls in given files has no known target.
-
-    The share is between 0 and 1.
-    """
-    numbers = [view.path_number[path] for path in paths if path in view.path_number]
-    sites = int(view.arrays.paths.call_sites[numbers].sum()) if numbers else 0
-    unknown = int(view.unresolved_in[numbers].sum()) if numbers else 0
-    return min(1.0, unknown / sites) if sites else 0.0
-
-
-def _hooked_share(view: GraphView) -> float:
-    """Return the share of a project's functions that library classes call.
-
-    An example is `clean_email` of a form of Django. In such a project, a framework also makes calls of which no edge is known. Functions in
-    the code of tests do not count.
-    """
-    found = _HOOKED.get(view)
+def _project_features(view: GraphView, values: FloatArray, floor: float) -> ProjectFeatures:
+    """Return features that are the same for all targets; cached by graph."""
+    known = _PROJECT.setdefault(view, {})
+    found = known.get((id(values), floor))
     if found is None:
         counted = np.isin(view.kind, FUNCTION_CODES) & ~view.is_test
         is_hook = np.array([rule == LIBRARY_HOOK for rule in view.rules], dtype=bool)
-        called = np.zeros(view.n, dtype=bool)
-        called[view.dst[is_hook[view.edge_rule]]] = True
-        found = _HOOKED[view] = int(np.count_nonzero(called & counted)) / max(1, int(np.count_nonzero(counted)))
+        hooked = np.zeros(view.n, dtype=bool)
+        hooked[view.dst[is_hook[view.edge_rule]]] = True
+        reached = np.zeros(view.n, dtype=bool)
+        reached[nodes_reached(forward(view), values, np.flatnonzero(view.is_test_case).tolist(), floor)] = True
+        functions = max(1, int(np.count_nonzero(counted)))
+        hooked_share, unreached_share = (int(np.count_nonzero(part & counted)) / functions for part in (hooked, ~reached))
+        if len(known) >= MAX_STEP_VALUES:
+            known.clear()
+        found = known[id(values), floor] = ProjectFeatures(hooked, hooked_share, unreached_share, values)
     return found
 
 

@@ -279,6 +279,15 @@ def test_the_chance_of_a_miss_is_higher_in_a_project_whose_functions_a_framework
     assert ask(graph.view(), "a.py:used").miss_chance > without + 0.2
 
 
+def test_the_chance_of_a_miss_is_higher_in_a_project_with_functions_that_no_test_reaches(graph):
+    graph.edge("test_a.py:test_used", "a.py:used", 0.95)
+    graph.symbol("test_a.py", "test_used", **TEST)
+    without = ask(graph.view(), "a.py:used").miss_chance
+    for number in range(9):
+        graph.symbol("apart.py", f"apart{number}")
+    assert ask(graph.view(), "a.py:used").miss_chance > without + 0.1
+
+
 @pytest.fixture
 def judged(graph):
     """A function, a test that ran it, and a test that did not though its text leads there."""
