@@ -40,6 +40,9 @@ _CLASS: Final = re.compile(
 )
 """`class EXPORT Name : Base {`: the macro stands where the grammar expects the name."""
 
+_IN_MACRO: Final = re.compile(rb"(?P<macro>/\*[^\n]*?\*/)(?=[ \t]*\\\r?\n)")
+"""A comment before the end of a line that continues: the grammar ends the text of the macro there."""
+
 _FORWARD: Final = re.compile(rb"^class(?P<macro>(?:[ \t]+" + _ATTRIBUTE + rb")+)(?=[ \t]+\w+;)", re.MULTILINE)
 """`class EXPORT Name;`"""
 
@@ -362,14 +365,14 @@ class CFamilyHelper(Helper):
         return found
 
     def prepared(self, source: bytes) -> bytes:
-        """Replace the macros between `class` and a name by blanks.
+        """Blank macros between `class` and a name, and comments in macros.
 
-        With such a macro, the grammar mistakes the class for a function. A file that lists the exported names of a Windows library (`.def`)
-        is replaced completely, because it is not C.
+        With such a macro, the grammar mistakes the class for a function. With such a comment, it ends the text of the macro. A file that
+        lists the exported names of a Windows library (`.def`) is replaced completely, because it is not C.
         """
         if _EXPORTS.match(source):
             return re.sub(rb"[^\s]", b" ", source)
-        return _FORWARD.sub(_blank, _CLASS.sub(_blank, source))
+        return _FORWARD.sub(_blank, _CLASS.sub(_blank, _IN_MACRO.sub(_blank, source)))
 
     def mended(self, source: bytes) -> bytes:
         """Replace macros before, inside and after declarations by blanks.

@@ -240,7 +240,7 @@ def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
     entry, _, slot = place
     if slot.kind == "definition":
         definition = entry.definitions[slot.index]
-        is_macro = definition.kind == "function" and definition.returns >= 0 and entry.terms[definition.returns][0] == OPERATOR
+        is_macro = definition.kind in FUNCTION_KINDS and definition.returns >= 0 and entry.terms[definition.returns][0] == OPERATOR
         term, name = definition.returns if is_macro else NO_TERM, definition.name
     elif slot.kind == "binding":
         binding = entry.facts.bindings[slot.index]

@@ -184,13 +184,13 @@ class CFamilyNames(ScopedRules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        `position` is the definition's position in the file. A method or class may be written outside its class, such as
-        `a::b::Class::method`. The name in the result is then `Class.method`. The earlier parts are left out, because they may be
-        namespaces.
+        `position` is the definition's position in the file. A macro or a `friend` belongs to no class. A method or class may be written
+        outside its class, such as `a::b::Class::method`. The name in the result is then `Class.method`. The earlier parts are left out,
+        because they may be namespaces.
         """
         scope, slot = super().definition_slot(entry, position)
         definition = entry.definitions[position]
-        if "friend" in definition.modifiers and definition.kind == "function":
+        if "macro" in definition.modifiers or (definition.kind == "function" and "friend" in definition.modifiers):
             return 0, definition.name
         if definition.kind in CLASS_KINDS and definition.parent == 0 and "." in definition.qualname:
             slot = definition.qualname
