@@ -40,14 +40,14 @@ TABLE = Path(__file__).parents[1] / "graphmem" / "analysis" / "recall.toml"
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
 UNSEEN = {
     "c": ["cjson"],
-    "cpp": ["snappy", "double-conversion", "spdlog", "pegtl"],
+    "cpp": ["snappy", "double-conversion", "spdlog", "box2d"],
     "csharp": ["autofac", "newtonsoft", "yamldotnet", "nancy"],
     "go": ["goldmark", "mux"],
     "java": ["gson", "commons-csv", "joda-money", "jsoup", "picocli", "failsafe", "mybatis"],
-    "kotlin": ["markdown", "koin", "exposed", "okhttp"],
+    "kotlin": ["markdown", "koin", "exposed", "okhttp", "shark"],
     "php": ["parser", "twig", "guzzle", "phpdoc-parser"],
     "python": ["pyrsistent", "markdown", "portion"],
-    "ruby": ["highline", "rubyzip", "tzinfo", "faraday"],
+    "ruby": ["highline", "rubyzip", "tzinfo", "sequel"],
     "rust": ["rustc-demangle", "memchr", "jpeg-decoder", "predicates"],
     "typescript": ["immer", "query", "zod", "vue", "clipanion", "mobx"],
 }
