@@ -263,6 +263,7 @@ class Memories:
             MemoryNotFoundError: the id is unknown.
             AmbiguousMemoryError: several ids begin with the given text.
         """
+        self.user.refresh(retry=False)
         return read.memory(self.book, id)
 
     def memories(
@@ -279,6 +280,7 @@ class Memories:
             sort: newest, oldest, updated, importance, confidence, strength or used.
             limit: 1 to 1,000.
         """
+        self.user.refresh(retry=False)
         return read.memories(self.book, filter, sort, limit, offset)
 
     def timeline(self, id: str, n: int = 5) -> Timeline:  # noqa: A002

@@ -47,7 +47,7 @@ def test_a_memory_of_a_person_is_in_the_next_project_and_leaves_it_when_it_is_fo
     known = one.remember(TEXT, "preference", scope="user", source="user_taught").memory
     assert known.visibility == "personal"
     assert (home / ".graphmem" / FILE).stat().st_mode & 0o777 == 0o600
-    assert contents(two) == []
+    assert contents(two) == [TEXT]
     assert known.id in begin(two)
     assert [hit.id for hit in two.search("how long are answers in the chat", kinds=["memory"]).hits] == [known.id]
     changed = two.update_memory(known.id, content="Answers in the chat are two paragraphs long.")
@@ -61,6 +61,12 @@ def test_a_search_finds_it_in_a_project_in_which_no_session_has_begun(open_):
     one, two = open_("one"), open_("two")
     known = one.remember(TEXT, "preference", scope="user", source="user_taught").memory
     assert [hit.id for hit in two.search("how long are answers in the chat", kinds=["memory"]).hits] == [known.id]
+
+
+def test_its_id_names_it_in_a_project_in_which_no_session_has_begun(open_):
+    one, two = open_("one"), open_("two")
+    known = one.remember(TEXT, "preference", scope="user", source="user_taught").memory
+    assert two.memory(known.short_id).content == TEXT
 
 
 def test_it_is_exported_with_no_project(open_):
