@@ -119,18 +119,24 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
     Ties are sorted by path and line.
 
     An empty query lists every symbol by path and line. A dotted query such as `Cart.to` finds names that contain `to` inside an outer name
-    that ends with `Cart`. If the query has several words, one must be in the name, the others in the qualified name or path. Names of
-    exactly these words come first, then names that contain all of them.
+    that ends with `Cart`, and names that contain `Cart·to`: titles of tests and routes have `·` for a dot. If the query has several words,
+    one must be in the name, the others in the qualified name or path. Names of exactly these words come first, then names that contain all
+    of them.
     """
     folded = query.strip().casefold()
     several = folded.split()
     owner, _, last = ("", "", folded) if len(several) > 1 else folded.rpartition(".")
     ranked: list[tuple[int, int, int]] = []
+    titled: set[int] = set()
     for name in view.names() if len(several) < 2 else ():
         lowered = name.casefold()
-        if last not in lowered:
+        if owner and "·" in name and folded in lowered.replace("·", "."):
+            titled.update(view.by_name(name).tolist())
+            rank = 1
+        elif last in lowered:
+            rank = 0 if lowered == last else 1 if lowered.startswith(last) else 2
+        else:
             continue
-        rank = 0 if lowered == last else 1 if lowered.startswith(last) else 2
         ranked.extend((rank, len(name), node) for node in view.by_name(name).tolist() if view.label[node] == SYMBOL)
     if len(several) > 1:
         ranked = list(_of_words(view, several))
@@ -141,7 +147,7 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
         wanted = np.isin(np.arange(len(NODE_KINDS)), [NODE_KINDS.index(kind) for kind in kinds])
         keep &= wanted[view.kind[nodes]]
     if owner:
-        keep &= np.array([_owned(view.qualname(node).casefold(), owner) for node in nodes.tolist()], dtype=bool)
+        keep &= np.array([node in titled or _owned(view.qualname(node).casefold(), owner) for node in nodes.tolist()], dtype=bool)
     ranks = np.array([(rank, length) for rank, length, _ in ranked], dtype=np.int64).reshape(-1, 2)[keep]
     nodes = nodes[keep]
     standing = np.zeros((4, len(nodes)), dtype=np.int64)

@@ -79,3 +79,13 @@ def test_of_one_name_the_definition_that_is_used_most_comes_first_and_tests_come
     assert total == len(expected)
     upper, _ = find_symbols(graph.view(), "Render", None, 10, 0)
     assert upper[0].ref == "a.py:Render"
+
+
+def test_a_route_or_a_title_with_a_dot_is_found_as_people_write_it(graph):
+    from graphmem.analysis.relations import find_symbols
+
+    for path, name in (("a.ts", "POST carts·info"), ("a.ts", "POST carts·infos"), ("a.ts", "info"), ("b.ts", "Carts.info")):
+        graph.symbol(path, name)
+    found, total = find_symbols(graph.view(), "carts.info", None, 10, 0)
+    assert [one.qualname for one in found] == ["Carts.info", "POST carts·info", "POST carts·infos"]
+    assert total == 3

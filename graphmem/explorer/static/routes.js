@@ -2,7 +2,7 @@
 
 import { Refusal, ask } from "./api.js";
 import { h } from "./dom.js";
-import { countedDependents, failure, link, nameOf, refOf, runnable, to } from "./parts.js";
+import { countedDependents, failure, link, nameOf, refOf, runnable, spelled, to } from "./parts.js";
 import { entryPoints, isOutside, isProgram, programNames } from "./semantics.js";
 import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
@@ -85,8 +85,11 @@ export function moduleOf(place, names) {
 async function named(word, signal) {
   const same = (...texts) => texts.some((text) => text.toLowerCase() === word.toLowerCase());
   const { symbols } = await ask("Symbols", { query: word, first: TRIED }, signal);
-  const node = symbols.edges.map((edge) => edge.node).find((one) => same(one.name, one.qualname, `${one.path}:${one.qualname}`));
+  const nodes = symbols.edges.map((edge) => edge.node);
+  const node = nodes.find((one) => same(one.name, one.qualname, `${one.path}:${one.qualname}`));
   if (node) return { ref: word, path: node.path };
+  const route = nodes.find((one) => same(spelled(one.name).split(" ").at(-1))); // `POST carts.info` is known as carts.info
+  if (route) return { ref: refOf(route), path: route.path };
   const { files } = await ask("Files", { query: word, first: TRIED }, signal);
   const file = files.edges.map((edge) => edge.node).find((one) => same(one.path, one.path.split("/").at(-1)));
   return file ? { ref: file.path, path: file.path } : null;

@@ -1052,7 +1052,7 @@ export const words = {
       [/entscheidung|\bdecisions?\b/i, "decisions"],
       [/\bmodule?\b.*\b(verwende[nt]*|hängt|hängen|uses?|depends?)\b|matrix/i, "matrix"],
     ],
-    general: /^(über|aufrufer|bricht|geht|kaputt|ruft|ändert|geändert|code|dateien?|kennt|module?|schrieb|tests?|dies|dieses|zusammen|was|welche|wo|wer|mit|sich)$/i,
+    general: /^(über|abdecken|aufrufer|decken|bricht|geht|kaputt|ruft|ändert|geändert|code|dateien?|kennt|module?|schrieb|tests?|dies|dieses|zusammen|was|welche|wo|wer|mit|sich)$/i,
     unknown: (name) => `Der Index hat keine Datei, kein Modul und kein Symbol namens ${name}.`,
     folder: (name, n) => `${name}/ ist ein Ordner mit ${files(n)}. Frage nach einer Datei oder einem Symbol darin.`,
     flows: (names, n) => `${many(n, "Ablauf", "Abläufe")}: Aufrufe, die ab einem Einstiegspunkt aufeinander folgen. Zuerst: ${names.join("; ")}.`,

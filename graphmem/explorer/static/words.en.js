@@ -1171,7 +1171,7 @@ export const words = {
       [/\bdecisions?\b/i, "decisions"],
       [/\bmodules?\b.*\b(uses?|depends?)\b|\bdependency matrix\b/i, "matrix"],
     ],
-    general: /^(about|breaks?|callers?|does|calls?|changes?|code|files?|knows?|modules?|moves?|owns?|tests?|this|that|together|what|which|where|who|with|wrote)$/i,
+    general: /^(about|breaks?|callers?|covers?|does|calls?|changes?|code|files?|knows?|modules?|moves?|owns?|tests?|this|that|together|what|which|where|who|with|wrote)$/i,
     unknown: (name) => `The index has no file, module or symbol named ${name}.`,
     folder: (name, n) => `${name}/ is a directory with ${many(n, "file")}. Ask about a file or symbol in it.`,
     flows: (names, n) => `${many(n, "flow")}: calls that follow each other from an entry point. The first ${names.length === 1 ? "is" : "are"} ${names.join("; ")}.`,
