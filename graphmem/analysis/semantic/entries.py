@@ -30,7 +30,7 @@ AT_LOAD: Final = ENTRY_KINDS.index("export") - 0.5
 """Place in this order of functions that run when a package is loaded."""
 MAX_STEPS: Final = 8  # calls that a flow, or the reach of an entry point, may follow
 CONFIDENT: Final = 0.85  # calls that a flow may follow, without those to any of several overrides
-_PROGRAMS: Final = ("main", "<module>")  # in lower case, as C# has `Main`; other functions run when a package is loaded, as `init` of Go
+_MODULE: Final = NODE_KINDS.index("module")
 _CALLABLE: Final = frozenset({*FUNCTION_CODES, NODE_KINDS.index("class")})
 
 
@@ -121,7 +121,7 @@ class Entries:
             typed = kind == "command" and ids[node] not in named
             number = -1 if typed else number
             reach = -calls.reach(node, MAX_STEPS) if typed or kind == "main" else 0
-            at_load = kind == "main" and view.name(node).lower() not in _PROGRAMS
+            at_load = kind == "main" and view.kind[node] != _MODULE and view.name(node).lower() != "main"
             number = AT_LOAD if at_load else number
             uses = -self._used_files(view.path(node)).bit_length() if (kind == "main" or typed) and not at_load else 0
             return (

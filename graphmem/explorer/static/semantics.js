@@ -53,11 +53,14 @@ export const isOutside = (one) => OUTSIDE.includes(one.kind);
 /** Whether an entry point is a program, and not a handler or code that runs when a package is loaded. */
 export const isProgram = ({ kind, symbol }) => kind === "COMMAND" || (kind === "MAIN" && ["<module>", "main"].includes(symbol.qualname));
 
-/** Names of entry points. A program is known by its file, and so are several of one name, such as the commands of Django. */
+/** Names of entry points. A program is known by its file, and so are several of one name in files of their own, such as the commands of Django. */
 export function programNames(symbols) {
   const times = new Map();
   for (const { qualname } of symbols) times.set(qualname, (times.get(qualname) ?? 0) + 1);
-  return symbols.map((symbol) => (["<module>", "main"].includes(symbol.qualname) || times.get(symbol.qualname) > 1 ? symbol.path : nameOf(symbol)));
+  const isOfFile = ({ qualname }) => ["<module>", "main"].includes(qualname) || times.get(qualname) > 1;
+  const inFile = new Map();
+  for (const one of symbols.filter(isOfFile)) inFile.set(one.path, (inFile.get(one.path) ?? 0) + 1);
+  return symbols.map((symbol) => (isOfFile(symbol) && inFile.get(symbol.path) === 1 ? symbol.path : nameOf(symbol)));
 }
 
 /** Entries of a list of entry points. */

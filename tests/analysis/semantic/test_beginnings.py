@@ -47,6 +47,12 @@ def test_functions_that_run_when_a_package_is_loaded_come_after_the_program_and_
     assert [one.symbol.name for one in service.entry_points().entry_points] == ["main", "carts", "init"]
 
 
+def test_a_file_that_is_a_program_comes_before_routes(project):
+    web = "from flask import Flask\n\napp = Flask(__name__)\n\n\n@app.route('/carts')\ndef carts():\n    return ''\n"
+    service = project({"shop/__init__.py": "", "shop/web.py": web, "shop/__main__.py": "from shop.web import app\n\napp.run()\n"})
+    assert [one.symbol.path for one in service.entry_points().entry_points][:2] == ["shop/__main__.py", "shop/web.py"]
+
+
 def test_the_main_of_csharp_is_a_program(project):
     web = "class Carts { [HttpGet] public void Home() { } }"
     main = "class App { static void Main() { } }"
