@@ -55,10 +55,10 @@ class Model(NamedTuple):
 
 
 class ProjectFeatures(NamedTuple):
-    """Features of a project, for the chance of a missed test.
+    """Facts about a project that determine the chance of a missed test.
 
-    Functions in the code of tests do not count. A framework makes calls of which no edge is known. If no test reaches many functions, other
-    calls are unknown, too.
+    A missed test runs a changed symbol, but the impact answer does not list it. Many functions that frameworks call, or that no test
+    reaches, are a sign of calls without an edge. Functions in the code of tests are not counted.
     """
 
     hooked: BoolArray  # of each node: library classes call it, such as `clean_email` of a form of Django
@@ -117,7 +117,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
     Args:
         view: the graph.
         values: value of each edge as a step of a walk (see `walk.step_values`).
-        floor: lowest value of a path; the walk follows no path with a lower value.
+        floor: lowest product of edge values on a path; the walk follows no path with a lower product.
         targets: nodes whose impact was asked for, not empty.
         reached: nodes that the walk reached.
     """
@@ -143,8 +143,9 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 def _gap(view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: BoolArray) -> float:
     """Return the share of tests that reach code near a target, but no target.
 
-    The result is a share of all tests of the project. `seeds` are nodes near a target, such as those of its file. `cases` has a boolean
-    for each node of the graph: True for a test that reaches a target. The walk follows no path with a value below `floor`.
+    The result is a share of all tests of the project. `seeds` are nodes near a target, such as those of its file. `cases` has a boolean for
+    each node of the graph: True for a test that reaches a target. `values` has the value of each edge. Paths whose product of values is
+    below `floor` are ignored.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:
@@ -155,8 +156,8 @@ def _gap(view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int]
 def _tests_near(view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int]) -> IntArray:
     """Return the tests from which a path leads to any of the nodes `seeds`.
 
-    The tests are node numbers, ascending. The results of recent calls are cached for each graph, because an editor requests the impact of
-    each definition of a file.
+    The tests are node numbers, ascending. `values` has the value of each edge. Paths whose product of values is below `floor` are ignored.
+    The results of recent calls are cached for each graph, because an editor requests the impact of each definition of a file.
     """
     known = _NEAR.setdefault(view, {})
     key = (id(values), floor, tuple(seeds))
@@ -170,7 +171,10 @@ def _tests_near(view: GraphView, values: FloatArray, floor: float, seeds: Sequen
 
 
 def _project_features(view: GraphView, values: FloatArray, floor: float) -> ProjectFeatures:
-    """Return features that are the same for all targets; cached by graph."""
+    """Return the features of a project that are the same for all targets.
+
+    `values` has the value of each edge. Paths whose product of values is below `floor` are ignored. The result is cached for each graph.
+    """
     known = _PROJECT.setdefault(view, {})
     found = known.get((id(values), floor))
     if found is None:

@@ -150,10 +150,19 @@ def miss_chance(
     found: chances.Reached,
     verdict: Epistemic,
 ) -> float | None:
-    """Return the chance, 0 to 1, that a test outside the answer runs a target.
+    """Return the chance, 0 to 1, that an impact answer lacks an affected test.
 
-    The result is None without targets, and None if the index has no tests. `walks` has (value of each edge, start nodes) for each walk of
-    the answer.
+    Such a test runs one of `targets`, the changed symbols, but the answer does not list it. The result is None without targets, and None if
+    the index has no tests.
+
+    Args:
+        view: the graph.
+        walks: for each search along the edges of the graph, (value of each edge, start nodes). The value is the edge's confidence times the
+            weight of its kind.
+        floor: lowest product of values on a path that the search follows.
+        targets: nodes of the changed symbols.
+        found: nodes that the search reached.
+        verdict: how complete the answer is; for "exact", the result is a measured constant.
     """
     if not targets or not view.is_test_case.any():
         return None

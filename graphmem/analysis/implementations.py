@@ -24,11 +24,11 @@ _TOKEN: Final = re.compile(r"""->|=>|"(?:\\.|[^"])*"|'(?:\\.|[^'])*'|\s[<>]=?\s|
 
 
 def implementations(view: GraphView, node: int) -> list[int]:
-    """Return the subclasses of a class, or the methods for a method.
+    """Return the subclasses of a class, or the overriding methods of a method.
 
-    The methods implement or override `node`. Indirect subclasses and their methods are included. A method of a class that does not
-    implement an interface is included if a subclass implements the interface with it. Code comes before tests; then the result is sorted
-    by path and line. It is empty for a symbol that is neither a class nor a method.
+    `node` is the class or method. Indirect subclasses, their methods and implementations of an abstract method are included. A method of a
+    class that does not implement an interface is included if a subclass implements the interface with it. Code comes before tests; then the
+    result is sorted by path and line. It is empty for a symbol that is neither a class nor a method.
     """
     if view.label[node] != SYMBOL:
         return []
@@ -45,7 +45,10 @@ def implementations(view: GraphView, node: int) -> list[int]:
 
 
 def _below(view: GraphView, nodes: Iterable[int], kind: EdgeKind) -> set[int]:
-    """Return the nodes from which paths of edges of a kind lead to `nodes`."""
+    """Return the nodes from which edges of one kind lead to `nodes`.
+
+    The edges lead there directly or through other nodes. For edges of the kind INHERITS, the result has all direct and indirect subclasses.
+    """
     first = set(nodes)
     found: set[int] = set()
     pending = list(first)

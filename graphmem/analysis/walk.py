@@ -189,7 +189,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
     Args:
         adjacency: `reverse(view)` for dependents, `forward(view)` for dependencies.
         values: step value of each edge row, in [0, 1]; 0 disables an edge.
-        seeds: the start nodes; they are never hits.
+        seeds: the start nodes; they are never in the result.
         max_depth: maximum number of edges in a path, at least 1.
         floor: lowest product of step values that the walk follows, in (0, 1].
 

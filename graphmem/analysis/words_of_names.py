@@ -95,7 +95,10 @@ class _Names:
         return has[self._file_of]
 
     def _contain(self, word: str) -> BoolArray:
-        """Whether each name contains a word; True if only Python can tell."""
+        """Return, for each name, whether it may contain a word.
+
+        Arrow searches the names. The value is always True for names that Arrow cannot search, and the caller must check these in Python.
+        """
         if word not in self._containing:
             found = containing(self._lower, word)
             self._containing[word] = np.asarray(found.to_numpy(zero_copy_only=False), np.bool_) | self._foreign

@@ -84,8 +84,8 @@ class History:
         """Read new changes from the log; return this object.
 
         Changes are applied in the order of their times. Changes with the same time are applied in the order in which they were recorded. A
-        rename applies to all earlier changes. The time grows with the number of new changes. If a new change is older than a known one, or
-        a change was removed, all changes are read again.
+        rename applies to all earlier changes. The more new changes there are, the longer the call takes. If a new change is older than a
+        known one, or a change was removed, all changes are read again.
         """
         with self.lock:
             epoch, seq = log.mark()

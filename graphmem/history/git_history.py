@@ -151,7 +151,7 @@ class _Reader(NamedTuple):
         return Reading(written, gone is None or bool(gone), lessons, notes)
 
     def untaken(self, known: Mapping[str, str], gone: Sequence[str]) -> list[git_log.Commit]:
-        """Return the commits of earlier readings whose lessons were not taken.
+        """Return commits of earlier readings that were not searched for lessons.
 
         Args:
             known: metadata that is stored with the log, by name.
@@ -165,17 +165,18 @@ class _Reader(NamedTuple):
 
 
 def has_lessons(meta: Mapping[str, str]) -> bool:
-    """Whether a log names commits whose lessons were not taken yet.
+    """Whether a log names commits that were not yet searched for lessons.
 
-    `meta` is the metadata that is stored with the log, by name.
+    A lesson is an explanation in a commit message that becomes a memory. `meta` is the metadata that is stored with the log, by name.
     """
     return meta.get(_UNTAKEN, "") != ""
 
 
 def take_lessons(log: HistoryLog) -> None:
-    """Record that the lessons of all commits were taken.
+    """Record that all commits were searched for lessons.
 
-    Until then, every reading returns them again, because the process may end between reading the commits and storing their lessons.
+    A lesson is an explanation in a commit message that becomes a memory. Until this call, `read` returns the same commits again, because
+    the process may end before the lessons are stored.
     """
     log.exchange(GIT, [], (), {_UNTAKEN: ""})
 
@@ -222,9 +223,10 @@ def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
 
 
 def _change(commit: git_log.Commit, salt: str, now: float) -> Change:
-    """Convert a commit to a change for the log.
+    """Convert a Git commit to an entry of the history log.
 
-    A time in the future is replaced by the current time, because otherwise one wrong clock would make all other commits look old.
+    `salt` is used to hash the author's mail address. A time after `now` is replaced by `now`, because otherwise one wrong clock would make
+    all other commits look old.
     """
     return Change(
         GIT,

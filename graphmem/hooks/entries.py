@@ -61,8 +61,8 @@ def with_entries(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
 def without_entries(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
     """Remove graphmem's entries from a settings file's content.
 
-    `content` is the rest of the file after graphmem's entries are removed. It is None if the file does not exist, or if graphmem wrote the
-    whole file. `had_entries` is whether the file had entries of graphmem. `now` is the current content; None if the file does not exist.
+    `now` is the current content; None if the file does not exist. The result is (rest of the content, whether there were such entries). The
+    rest is None if the file does not exist, or if graphmem wrote the whole file.
     """
     if now is None:
         return None, False

@@ -95,9 +95,9 @@ class SessionState:
     files: tuple[str, ...] = ()
 
     def seen(self, window: str = "") -> set[str]:
-        """Return the ids of memories that a context window has.
+        """Return the ids of the memories that a context window was shown.
 
-        The window is that of a subagent, or "" for the main agent's. The set may be changed.
+        `window` is the window of a subagent, or "" for the main agent's. Ids that the caller adds to the set are kept.
         """
         return self.shown.setdefault(window, set())
 
@@ -194,7 +194,7 @@ class ContextAgent:
             state.shown[window] = set(state.seen()) if inherits else set()
 
     def shown(self, session: str, window: str = "") -> frozenset[str]:
-        """Return ids of memories that a context window of a session has.
+        """Return ids of the memories that a context window of a session was shown.
 
         A memory in the result should not be shown to the window again. At a change of topic, only rules stay in the main agent's window.
         All windows are emptied after every 50 turns.

@@ -128,8 +128,9 @@ class EditBook:
         """Return the advice about an edit that is new to a window, or None.
 
         `found` is the advice: the effects of an edit. `found.targets` are the edited symbols and files. Targets about which the window
-        already got advice are removed, unless only this edit breaks uses of them. Files in `found.moves` that the window knows or the
-        session has opened are removed, too, and named test files that the window knows. The result is None if no target is left.
+        already got advice are removed, unless this edit breaks uses of them and the earlier ones did not. Files in `found.moves` that the
+        window knows or the session has opened are removed, too, and named test files that the window knows. The result is None if no target
+        is left.
         """
         with self._lock:
             state = self._sessions.use(session)
@@ -285,7 +286,10 @@ class EditBook:
 
 
 def _key(target: str, found: Consequences) -> str:
-    """Return the name under which advice about a target is recorded."""
+    """Return the name under which advice about an edited target is recorded.
+
+    An edit that breaks uses of the target has a name of its own, so that it is reported even after other advice about the target.
+    """
     return f"{target}{BROKEN}" if found.breaks else target
 
 

@@ -139,9 +139,10 @@ def split(modules: Modules, place: int) -> Split:
 
 
 def _uses(files: FileGraph, at: I64) -> I64:
-    """Return edges between given files, one for each pair of symbols.
+    """Return edges between some files, one for each pair of symbols.
 
-    Imports are considered only where they are all that joins two files. `at` is not negative for the given files.
+    `at` has an integer for each file of the graph; the files whose integer is not negative are used. The result has edge rows: positions in
+    the arrays of the graph. An import is included only if nothing but imports connects its two files.
     """
     view = files.view
     found: dict[tuple[int, int], int] = {}
@@ -177,7 +178,10 @@ def _cheapest(weight: F64) -> npt.NDArray[np.bool_]:
 
 
 def crossing_symbols(modules: Modules, found: Split) -> list[CrossingSymbol]:
-    """Return the symbols of a part that the other part uses, most uses first."""
+    """Return the symbols of each part that the other part of a module uses.
+
+    `found` is the division of the module into two parts. The symbols with most uses come first.
+    """
     view = modules.view
     larger = set(found.larger)
     users: dict[int, list[str]] = defaultdict(list)

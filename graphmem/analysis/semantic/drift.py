@@ -118,7 +118,7 @@ def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], i
 
 
 def _ends(modules: Modules) -> set[tuple[str, str, str]]:
-    """Return the ends and the kind of each edge between two modules."""
+    """Return (source id, target id, kind) of each edge between two modules."""
     return {_end(modules.view, row) for rows in modules.between.values() for row in rows.tolist()}
 
 

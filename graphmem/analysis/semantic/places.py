@@ -60,7 +60,11 @@ class Folders:
         return rest if first in SOURCES and rest and f"{self.top}/{rest.partition('/')[0]}".strip("/") not in self._below else base
 
     def _of_package(self, folder: SourceFolder) -> str | None:
-        """Return the short name of a folder; None if it has none of its own."""
+        """Return the short name of a source folder of Maven's or Gradle's layout.
+
+        For `core/src/main/java/org/shop/core/api`, it is `core/api`, if all code of `core` is below `org/shop/core`. The result is None if
+        the folder has no such name: it is above the package that all code has in common, or the project does not use the layout.
+        """
         project, kind, language, package = folder
         if (project, kind) not in self._common:
             return None  # `ui/src/base` of a project without this layout

@@ -57,7 +57,7 @@ class Reading(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A file format of another tool, with its recogniser and its reader."""
+    """A file format of another tool: how to recognise and read its files."""
 
     name: str
     fits: Callable[[str], bool]  # takes a path in lower case

@@ -137,7 +137,7 @@ def _rows(repository: MemoryReader, instead: Iterable[MemoryRow] = (), *, person
 
     Args:
         repository: the memories.
-        instead: future rows that replace the current ones.
+        instead: rows that a sync will store, by id; they are used in place of the stored rows.
         personal: include personal memories.
     """
     rows = {row.id: row for row in repository.index().all_rows()} | {row.id: row for row in instead}

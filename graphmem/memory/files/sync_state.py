@@ -47,10 +47,10 @@ def name_in_state(path: Path, state: Path) -> str:
 
 
 def stored_state(path: Path) -> dict[str, Common]:
-    """Return the states of synced files after their last syncs, by name.
+    """Return the states of synced files after their last syncs.
 
-    A state is a `Common`: the texts in the file and in the graph. Earlier versions stored the state of MEMORY.md alone, with one text for
-    both. Damaged or missing state counts as empty.
+    The result maps the key of a file (see `name_in_state`) to a `Common`: the texts in the file and in the graph. Earlier versions stored
+    the state of MEMORY.md alone, with one text for both. Damaged or missing state counts as empty.
     """
     try:
         return _read_state(path)
@@ -85,9 +85,10 @@ def _read_state(path: Path) -> dict[str, Common]:
 
 
 def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:
-    """Redact the secrets in the texts of a state file, by short id.
+    """Redact the secrets in each text of a state file.
 
-    The file may contain secrets, because an earlier version stored them.
+    `texts` maps short ids of memories, such as `a1b2`, to texts; the result has the same keys. A file of an earlier version may contain
+    secrets.
     """
     return {short: without_secrets(text) for short, text in texts.items()}
 

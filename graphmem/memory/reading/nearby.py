@@ -8,9 +8,9 @@ A trap is a memory that warns of a mistake. Its score is multiplied by `TRAP`, a
 file, for example from an old commit, is ranked like any other memory.
 
 An unconfirmed memory is left out if its file is related to the subject only by common changes. Such a relation says little, because
-changelogs and test files change with much code. An unconfirmed lesson of a commit is told in two cases only: the question is about its
-file, or a definition that it explains is the subject, encloses it, is a member of it, or is on the requested path. Most other code of the
-file has nothing to do with the lesson.
+changelogs and test files change with much code. An unconfirmed lesson of a commit is listed in two cases only: the question is about its
+file, or a definition that it explains is the subject, encloses it, is a member of it, or is on the path of calls that the question asks
+for. Most other code of the file has nothing to do with the lesson.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class MemoryReader:
 
     Args:
         store: the open database.
-        projections: serve searches and look-ups.
+        projections: copies of the memories and of the code in memory.
         data_dir: the index directory.
         clock: gives the time.
         branches_of: called with the root and a commit; returns the local branches that contain the commit and are not checked out.

@@ -65,7 +65,7 @@ class MemoryRepository(MemoryReader):
 
     Args:
         store: the open database.
-        projections: serve searches and look-ups.
+        projections: copies of the memories and of the code in memory.
         data_dir: the index directory.
         clock: gives the time.
         embedder: returns the model for new vectors, or None; called when a model is needed.

@@ -30,7 +30,7 @@ class MemoryVectors:
     Thread-safe; at most one computation at a time.
 
     Args:
-        projections: hold the memories.
+        projections: copies of the memories in memory.
         embedder: returns the model, or None; called when a model is needed.
         text_of: returns the text from which a memory's vector is computed.
         keep: stores vectors; called with the vectors and the ids of their memories.

@@ -146,7 +146,11 @@ class _Links:
             self.paths.add(view.path(node))
 
     def add_all(self, view: GraphView, nodes: Sequence[int], role: str, confidence: float, name: str) -> None:
-        """Link the definitions of a name, if it names one symbol or its twins."""
+        """Link all definitions of a name, if they share qualified name and file.
+
+        Overloads share both, and so do a property and its setter. If the definitions of `name` differ in file or qualified name, no link is
+        made, and `name` is reported as ambiguous.
+        """
         if len(nodes) == 1 or _twins(view, nodes):
             for node in nodes:
                 self.add(view, node, role, confidence)

@@ -117,8 +117,8 @@ def facts_of(text: str) -> frozenset[str]:
 def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """Return whether one of two texts may replace both.
 
-    Two conditions must hold. The texts are similar: `near.overlap` or `near.cosine` is above the threshold. And one text has all that the
-    other says, in the same words and order.
+    `near` is their similarity. Two conditions must hold. The texts are similar: `near.overlap` or `near.cosine` is above the threshold. And
+    one text has all that the other says, in the same words and order.
     """
     by_words = near.overlap > OVERLAP and min(len(words_of(one)), len(words_of(other))) >= _FEWEST_WORDS
     if not by_words and (near.cosine is None or near.cosine <= model.duplicate):
@@ -129,8 +129,8 @@ def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> 
 def says_it_in_other_words(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """Return whether two texts probably say the same in different words.
 
-    The cosine must be above the model's threshold. The result is still False in three cases: each text has a fact that the other lacks, the
-    texts share most words, or only one word was replaced.
+    `near` is their similarity. Its cosine must be above the threshold of the embedding model `model`. The result is still False in three
+    cases: each text has a fact that the other lacks, the texts share most words, or only one word was replaced.
     """
     if near.cosine is None or near.cosine <= model.duplicate or near.overlap > OVERLAP:
         return False

@@ -237,9 +237,9 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
 
 
 def without_options(words: Sequence[str]) -> list[str]:
-    """Return a runner's words from the program that it starts.
+    """Return a command's words without the options before the program it runs.
 
-    The options of `uv run --extra dev pytest` are left out.
+    `words` follow a runner such as `uv run`. For `--extra dev pytest -q`, the result is `pytest -q`.
     """
     rest = list(words)
     while rest and rest[0].startswith("-"):
@@ -248,9 +248,10 @@ def without_options(words: Sequence[str]) -> list[str]:
 
 
 def _scripts_of_workspaces(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the script that `yarn workspace web test` runs, if any.
+    """Return the script that a command runs in one package of a repository.
 
-    `words` are the words after the program, also of `pnpm --filter web test` and `npm -w web run test`.
+    For `yarn workspace web test`, `pnpm --filter web test` and `npm -w web run test`, the result is ("test",). For other commands, it is
+    (). `words` are the words after the program, such as `yarn`.
     """
     flags = ("--filter", "-F", "-w", "--workspace", "--prefix", "--cwd", "--dir", "-C", "workspace")
     at = max((place for place, word in enumerate(words) if word in flags), default=-1)

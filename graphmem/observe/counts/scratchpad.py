@@ -471,11 +471,14 @@ class Scratchpad:
 
 
 def _listed(info: Mapping[str, object], name: str) -> Sequence[str]:
-    """Return the list of ids in a field; empty if the field is not a list."""
+    """Return the list of ids in the field `name` of an agent's report.
+
+    `info` has the fields of the report. The result is empty if the field is not a list.
+    """
     told = info.get(name, ())
     return told if isinstance(told, (list, tuple)) else ()
 
 
 def moment(at: float) -> datetime:
-    """Convert seconds since 1970 to an aware time."""
+    """Convert seconds since 1970 to a time with a time zone (UTC)."""
     return datetime.fromtimestamp(at, UTC)

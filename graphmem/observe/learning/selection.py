@@ -49,10 +49,10 @@ class Selection:
         self._verdicts = verdicts
 
     def is_echo(self, one: Finding) -> bool:
-        """Whether a finding repeats a memory, or results from obeying one.
+        """Whether a finding only repeats a memory, so that it proves nothing.
 
-        Such a finding is not independent evidence. This method records its outcome, and the caller must drop the finding. The result is
-        False if graphmem learnt the memory from the same session.
+        If so, the method records the finding's outcome ("echo" or "known"), and the caller must drop the finding. The result is False if
+        graphmem learnt the memory from the same session.
         """
         memory = self._guard.echoes_any(one.facts, SAID.get(one.signal, ()))
         if not memory and (known := self._means.ledger.memory_of(one.key)) and self._guard.was_shown(known):
@@ -172,7 +172,10 @@ class Selection:
         return kept
 
     def _is_known(self, case: Case, found: Found | None) -> bool:
-        """Whether a memory already says what a finding says; if so, record it."""
+        """Whether a memory already says what a finding says.
+
+        `found` is that memory, or None. If the result is True, the outcome of the finding is recorded, such as "known".
+        """
         if found is None:
             return False
         one, row = case.finding, found.row

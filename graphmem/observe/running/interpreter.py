@@ -122,7 +122,7 @@ class Interpreter:
         return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
 
     def passed(self) -> int:
-        """Number an action that graphmem itself adds to a session.
+        """Return the next action number, for an action that graphmem itself adds.
 
         The agent sends no event for such an action. All actions of a session, with or without an event, are numbered from 1 in one
         sequence.

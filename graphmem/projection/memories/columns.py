@@ -134,9 +134,9 @@ class SlotVectors:
         return bool(self.matrix.shape[1] == np.size(vector))
 
     def cosines(self, vector: F32, rows: Rows, n: int) -> F32:
-        """Return the cosines between `vector` and the vectors in given slots.
+        """Return the cosines between `vector` and the vectors of some memories.
 
-        Slots are row numbers of memories; only the first `n` are in use.
+        The memories are at the row numbers `rows[:n]`. The result has one cosine for each of them.
         """
         return products(self.matrix, np.asarray(vector, np.float32), rows, n)
 

@@ -47,10 +47,11 @@ class Recorder:
         self.calls_in_tests: list[Called] = []  # calls of this file, if it is a test file
 
     def add_calls(self, reference: Reference, targets: Iterable[Target]) -> None:
-        """Add edges to the targets of a call.
+        """Add edges to the definitions that a call may run, its targets.
 
-        For a class, edges to its constructors are added, too. If more than `MAX_VALUES` targets were passed as values, these targets get no
-        edges. The call is then counted as unresolved.
+        For a class, edges to its constructors are added, too. A target has the rule `function_value` if code passed or stored the function
+        as a value, such as a callback. If more than `MAX_VALUES` targets have this rule, they get no edges, and the call is counted as
+        unresolved.
         """
         src, line, evidence = self.context.caller(reference).id, reference.line, self.context.evidence
         targets = self.targets.constructors.one_of_parts(targets)

@@ -56,7 +56,7 @@ class AsksNames(Protocol):
         ...
 
     def slot(self, place: Place) -> Type:
-        """Return the type that one binding, such as `x = f()`, gives a name."""
+        """Return the type that a name gets from one binding, such as `x = f()`."""
         ...
 
     def defined(self, symbol: Symbol) -> Type:
