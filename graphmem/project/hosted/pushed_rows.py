@@ -50,8 +50,29 @@ def rows_by_file(store: GraphReads, view: GraphView, paths: Sequence[str]) -> It
         hashes = {row.path: row.content_hash for row in found.files}
         for path in batch:
             tables = {table: sorted(rows, key=repr) for table, rows in sorted(by_path[path].items())}
-            digest = hashlib.blake2b(json.dumps(tables).encode(), digest_size=16).hexdigest()
-            yield FileRows(path, tables, digest, hashes.get(path, ""))
+            yield FileRows(path, tables, digest_of_rows(tables), hashes.get(path, ""))
+
+
+def digest_of_rows(rows: Mapping[str, list[list[Any]]]) -> str:
+    """Return the digest of a file: a hash of its rows in each table."""
+    return hashlib.blake2b(json.dumps(dict(sorted(rows.items()))).encode(), digest_size=16).hexdigest()
+
+
+def rows_by_path(tables: Mapping[str, list[list[Any]]]) -> dict[str, dict[str, list[list[Any]]]]:
+    """Return the rows in a part of a push by the path of their file.
+
+    Args:
+        tables: the rows of each table; those of a file are in one part.
+
+    Raises:
+        KeyError: an edge starts at a node that the part lacks.
+    """
+    path_of = {row[0]: row[1] for table in ("files", "symbols") for row in tables.get(table, ())}
+    found: dict[str, dict[str, list[list[Any]]]] = {}
+    for table, rows in tables.items():
+        for row in rows:
+            found.setdefault(path_of[row[1]] if table == "edges" else row[1], {}).setdefault(table, []).append(row)
+    return found
 
 
 def external_rows(store: GraphReads) -> dict[str, ExternalRow]:

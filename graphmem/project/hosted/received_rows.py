@@ -1,4 +1,8 @@
-"""Validate the rows of a push before they change the graph."""
+"""Validate the rows and texts of a push before they change the graph.
+
+Rows that branches share are stored by their digest, a hash that the client sends. So the hash is computed again from the rows. A file's
+text is compared with the hash in its row, and the id of an external name with that name.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,10 @@ import pyarrow as pa
 
 from graphmem.errors import BadInputError
 from graphmem.indexing.delta import Rows
-from graphmem.model import ExternalRow
+from graphmem.model import ExternalRow, external_id
+from graphmem.parsing.discovery import content_hash
+from graphmem.project.hosted.pushed_rows import digest_of_rows, rows_by_path
+from graphmem.project.hosted.pushed_texts import encoded
 from graphmem.runtime.network.pushes import is_inside
 from graphmem.store.wire import row_of
 
@@ -26,12 +33,12 @@ def checked(last: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> tupl
     were sent. The first result maps the path of each file to its digest. The second result has all rows that were sent.
 
     Raises:
-        BadInputError: a path is invalid, or a part has rows of a file that has no digest.
+        BadInputError: a path is invalid, or rows, texts or external names do not fit their hashes.
     """
     digests: dict[str, str] = {str(path): str(digest) for path, digest in last["digests"].items()}
     if bad := next((path for path in digests if not is_inside(path)), None):
         raise _outside(bad)
-    new, sent = _rows(parts)
+    new, sent = _rows(digests, str(last["meta"]["project"]), parts)
     if not sent <= digests.keys():
         raise BadInputError(
             "the pushed index has rows of files that are not in its list of files; run `graphmem index`, then `graphmem push` again",
@@ -40,11 +47,15 @@ def checked(last: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> tupl
     return digests, new, sent
 
 
-def _rows(parts: Iterable[Mapping[str, Any]]) -> tuple[Rows, set[str]]:
-    """Return the rows in all parts of a push, and the paths of their files."""
+def _rows(digests: Mapping[str, str], project: str, parts: Iterable[Mapping[str, Any]]) -> tuple[Rows, set[str]]:
+    """Return the rows in all parts of a push, and the paths of their files.
+
+    `digests` has the digest of each path. `project` is the name that ids of external names contain.
+    """
     rows: dict[str, list[Any]] = {table: [] for table in _TABLES}
     externals: dict[str, ExternalRow] = {}
     for part in parts:
+        _refuse_forged(part, digests, project)
         for table, some in part["rows"].items():
             rows[table] += [row_of(table, row) for row in some]
         externals.update((id_, ExternalRow._make(row)) for id_, row in part["externals"].items())
@@ -53,6 +64,26 @@ def _rows(parts: Iterable[Mapping[str, Any]]) -> tuple[Rows, set[str]]:
     if bad := next((path for path in paths if not is_inside(path)), None):
         raise _outside(bad)
     return new, {row.path for row in new.files}
+
+
+def _refuse_forged(part: Mapping[str, Any], digests: Mapping[str, str], project: str) -> None:
+    """Refuse a part in which a hash does not fit its content."""
+    of_path = rows_by_path(part["rows"])
+    if bad := next((path for path, rows in of_path.items() if path in digests and digest_of_rows(rows) != digests[path]), None):
+        raise _forged(f"rows of {bad[:200]!r}")
+    hashes = {row.path: row.content_hash for row in (row_of("files", one) for one in part["rows"].get("files", ()))}
+    if bad := next((path for path, text in part["texts"].items() if content_hash(encoded(text)) != hashes.get(path)), None):
+        raise _forged(f"text of {bad[:200]!r}")
+    names = [ExternalRow._make(row) for row in part["externals"].values()]
+    if wrong := next((row for row in names if row.id != external_id(project, row.package, row.name)), None):
+        raise _forged(f"external name {wrong.name[:200]!r}")
+
+
+def _forged(content: str) -> BadInputError:
+    return BadInputError(
+        f"the pushed {content} and the hash sent with it differ; update graphmem on both machines, then run `graphmem push` again",
+        argument="body",
+    )
 
 
 def _outside(path: str) -> BadInputError:

@@ -25,7 +25,7 @@ from graphmem.project.hosted.branches import BranchKey
 from graphmem.project.hosted.overlays import Overlays, PushedBranch, unknown_branch
 from graphmem.project.hosted.pushed_commits import commit_of, digest_of
 from graphmem.project.hosted.pushed_parts import PushedParts, Reading
-from graphmem.project.hosted.pushed_rows import body_of
+from graphmem.project.hosted.pushed_rows import body_of, rows_by_path
 from graphmem.project.hosted.pushed_texts import PushedTexts
 from graphmem.project.hosted.received_rows import WRONG, checked
 from graphmem.runtime.files.replacing import replace_file
@@ -278,11 +278,7 @@ class Receiving:
             facts = {"meta": meta, "contracts": last["contracts"], "handles": last["handles"]}
             bodies: dict[str, bytes] = {}
             for part in parts:
-                of_path: dict[str, dict[str, list[Any]]] = {row[1]: {} for row in part["rows"].get("files", ())}
-                path_of = {row[0]: row[1] for table in ("files", "symbols") for row in part["rows"].get(table, ())}
-                for table, rows in part["rows"].items():
-                    for row in rows:
-                        of_path[path_of[row[1]] if table == "edges" else row[1]].setdefault(table, []).append(row)
+                of_path = rows_by_path(part["rows"])
                 bodies |= {digests[path]: body_of(rows, part["externals"], part["texts"].get(path)) for path, rows in of_path.items()}
             return self.overlays.put(key, PushedBranch(who.login, str(last.get("commit", "")), facts, digests, main, bodies))
 

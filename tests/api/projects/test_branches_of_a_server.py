@@ -22,6 +22,7 @@ from commands import environ, git, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
+from graphmem.project.hosted.pushing import _Parts
 from graphmem.projection.words import index as words
 from hosted import SHOP, SITE, hosted, indexed, written
 
@@ -593,3 +594,47 @@ def test_a_private_push_without_a_person_is_refused(tmp_path, server):
         with pytest.raises(BadInputError, match="a private branch belongs to a person"):
             pushed(own, server, "shop", "mine", private=True)
         assert RemoteGraphMem(server.address).projects().projects[0].branches == []
+
+
+FALSE = "def with_tax(prices):\n    return 0\n"
+
+
+def forge_text(part):
+    part["texts"]["shop/tax.py"] = FALSE
+
+
+def forge_rows(part):
+    rows = part["rows"]["symbols"]
+    part["rows"]["symbols"] = json.loads(json.dumps(rows).replace("with_tax", "without_tax"))
+
+
+def forge_text_alone(part):
+    part["texts"]["shop/price.py"] = FALSE
+
+
+def forge_external(part):
+    part["externals"] = {one: [one, "elsewhere", "stolen"] for one in part["externals"]}
+
+
+@pytest.mark.parametrize("forge", [forge_rows, forge_text, forge_text_alone, forge_external])
+@pytest.mark.parametrize("branch", ["", "mine"])
+def test_a_push_is_refused_whose_rows_or_texts_differ_from_their_hashes(tmp_path, server, monkeypatch, forge, branch):
+    """Branches share stored rows by their hash: nobody may store other rows there."""
+    ann, bob = server.enter("ann"), server.enter("bob")
+    with indexed(tmp_path / "shop", SHOP) as own:
+        pushed(own, server, "shop", token=ann)
+        written(tmp_path / "shop", {"shop/tax.py": TAX["shop/tax.py"].replace("total(prices)", "round(total(prices))")})
+        own.index()
+        with monkeypatch.context() as patch:
+            post = _Parts.send
+
+            def send(parts):
+                forge(parts._part)
+                post(parts)
+
+            patch.setattr(_Parts, "send", lambda parts: send(parts) if parts._part["rows"] else None)
+            with pytest.raises(BadInputError, match="and the hash sent with it differ"):
+                pushed(own, server, "shop", branch, token=ann)
+        pushed(own, server, "shop", "tax", token=bob)
+        answer = RemoteGraphMem(server.project("shop@tax"), bob).file_source("shop/tax.py")
+        assert "round(total(prices))" in answer.text

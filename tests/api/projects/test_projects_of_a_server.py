@@ -364,7 +364,7 @@ def test_a_push_is_limited_in_parts_and_bytes(tmp_path, server, monkeypatch):
         monkeypatch.undo()
 
         monkeypatch.setattr(pushed_parts, "MOST_PUSH", 10_000)
-        parts = [packed({"rows": {}, "externals": {}, "texts": {"shop/app.py": " " * 6_000}})] * 2
+        parts = [packed({"rows": {}, "externals": {}, "texts": {}, "more": " " * 6_000})] * 2
         for number, part in enumerate(parts):
             assert _post(server, f"/push/{push}/{number}", part) == {"kept": number}
         [error] = _post(server, f"/push/{push}/end", _end(2, "a.py", 1))["errors"]
