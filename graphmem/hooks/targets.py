@@ -217,7 +217,7 @@ def _opencode(place: _Place) -> list[Target]:
 
 
 def _codex(place: _Place) -> list[Target]:
-    events = ("SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop")
+    events = ("SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop", "SubagentStop")
     block = _codex_block(place.hook, events, place.server)
     return [Target(place.agent, "toml", place.base / ".codex" / "config.toml", block=block)]
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError
-from graphmem.hooks.agents import NAMES
+from graphmem.hooks.agents import NAMES, agent_named
 from graphmem.hooks.install import Vault, apply, plan_install, plan_uninstall
 from graphmem.hooks.jsontext import JsonText
 from graphmem.hooks.targets import is_our_element, is_our_server, targets
@@ -144,6 +144,7 @@ def test_what_is_written_calls_graphmem_and_only_that(place, agent):
     if agent == "codex":
         found = tomllib.loads(place.tree()[FILES[agent][0]].decode())
         assert found["hooks"]["PostToolUse"][0]["hooks"][0] == {"type": "command", "command": "graphmem hook codex", "timeout": 5}
+        assert set(agent_named("codex").moments) - set(found["hooks"]) == {"PostToolUseFailure", "SessionEnd"}
         assert found["mcp_servers"]["graphmem"] == {"command": "graphmem", "args": ["mcp"]}
 
 
