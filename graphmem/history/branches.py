@@ -52,9 +52,9 @@ class OtherBranches:
 
 
 def _lines(root: Path, *arguments: str) -> list[str]:
-    """Return Git's output by line; [] if Git is not installed or fails.
+    """Run Git with `arguments`; return its output by line.
 
-    With [], answers about memories lack the names of branches.
+    The result is [] if Git is not installed or fails. Then answers about memories lack the names of branches.
     """
     try:
         done = git.answer(root, arguments)

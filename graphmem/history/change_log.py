@@ -130,7 +130,10 @@ class HistoryLog:
         return removed
 
     def since(self, seq: int) -> Iterator[Entry]:
-        """Yield the changes recorded after a position in the log, in order."""
+        """Yield the changes recorded after a position in the log, in order.
+
+        `seq` is the position.
+        """
         while rows := self._select(
             "SELECT seq, source, key, at, author, body FROM change WHERE seq > ? ORDER BY seq LIMIT ?", (seq, _CHUNK)
         ):

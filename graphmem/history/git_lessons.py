@@ -104,7 +104,8 @@ def lessons(
 def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, Any] | None:
     """Return the trap that a commit explains; None if it explains none.
 
-    The result has the arguments of `remember`. A trap is a mistake that the code invites.
+    `message` is the message without the subject, and `living` has the existing paths. The result has the arguments of `remember`. A trap is
+    a mistake that the code invites.
     """
     subject = commit.subject.strip().rstrip(".")
     said = _explained(message, MOST_CHARACTERS - len(subject) - 2)

@@ -230,9 +230,10 @@ def _tokens(stream: IO[bytes], cancelled: Callable[[], bool]) -> Iterator[bytes]
 
 
 def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Commit]:
-    """Parse the output of `git log`; yield its commits.
+    """Parse `tokens`, the output of `git log`; yield its commits.
 
-    A path is recognised by its position after a status, so any file name is parsed correctly.
+    A commit with more than `most` files gets no paths. Commits at the limit of the shallow clone `here` are left out. A path is recognised
+    by its position after a status, so any file name is parsed correctly.
     """
     head: tuple[str, float, str, str] | None = None
     author = ""
@@ -289,7 +290,9 @@ def _text(token: bytes) -> str:
 
 
 def _ask(root: Path, *arguments: str, may_fail: bool = False) -> str:
-    """Run Git and return its output; with `may_fail`, "" on an error.
+    """Run Git with `arguments` and return its output.
+
+    With `may_fail`, the result is "" if Git fails.
 
     Raises:
         GitError: Git is not installed, takes more than a minute, or fails; `stderr` has its message.

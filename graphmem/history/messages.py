@@ -28,7 +28,7 @@ class Message(NamedTuple):
 
 
 def with_words(root: Path, words: Sequence[str], most: int) -> list[Message]:
-    """Return the newest commits whose messages have all of the words.
+    """Return the `most` newest commits whose messages have all of the words.
 
     Commits by programs that update versions, such as Dependabot, are left out. Their messages quote release notes with many words.
 

@@ -94,7 +94,10 @@ class Vault:
             return False
 
     def keep(self, path: Path, before: bytes | None, installed: bytes) -> None:
-        """Store a settings file's previous content, and a hash of the new one."""
+        """Store a settings file's content from before the installation.
+
+        `before` is that content; None if the file did not exist. A hash of the content `installed` is stored, too, to detect later changes.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         if before is not None:
             _write(self.backup(path), before, PRIVATE)

@@ -56,5 +56,8 @@ def wake(folder: str, directories: list[str], find: Callable[[], dict[str, Any] 
 
 
 def _is_linked(directories: list[str]) -> bool:
-    """Whether the project is a linked Git worktree, whose `.git` is a file."""
+    """Whether a project is a linked Git worktree, whose `.git` is a file.
+
+    `directories` are the directories in which the project's index may be.
+    """
     return any(os.path.isfile(os.path.join(os.path.dirname(one), ".git")) for one in directories if os.path.basename(one) == ".graphmem")

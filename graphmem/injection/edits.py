@@ -159,7 +159,7 @@ class EditBook:
             self._tell(self._sessions.use(session), window, found)
 
     def postpone(self, session: str, found: Consequences, window: str = "") -> None:
-        """Keep advice about an edit, to show it after a later edit.
+        """Keep advice about an edit, to show it in a window after a later edit.
 
         The advice was ready too late to be shown after its own edit.
         """
@@ -198,9 +198,9 @@ class EditBook:
     def unopened(self, session: str, window: str = "") -> list[Dependent]:
         """Return code that uses a changed signature, in files not yet opened.
 
-        Call this after an edit. The first such code of each file is returned, once after the edit that changed the signature, if no advice
-        named the file. Later, if the session has opened such a file since its last edit, the result is the code in the other files, if
-        these are at most `NAMED`. Otherwise the list is empty.
+        Call this after an edit. `window` is the context window that gets the result. The first such code of each file is returned, once
+        after the edit that changed the signature, if no advice named the file. Later, if the session has opened such a file since its last
+        edit, the result is the code in the other files, if these are at most `NAMED`. Otherwise the list is empty.
         """
         with self._lock:
             state = self._sessions.use(session)
@@ -296,8 +296,8 @@ def _key(target: str, found: Consequences) -> str:
 def notes(found: Consequences, command: TestCommand) -> list[Item]:
     """Return the advice about an edit as sentences, most important first.
 
-    The sentences name code that uses the edited code, also in other projects. Other sentences name files that often change with the edited
-    file, and tests.
+    `found` has the effects of the edit, and `command` returns the command line that runs given tests. The sentences name code that uses the
+    edited code, also in other projects. Other sentences name files that often change with the edited file, and tests.
     """
     inside = tuple(f"{one}." for one in found.targets)
     names = _named(plain_path(one) for one in found.targets if not one.startswith(inside))
@@ -331,7 +331,7 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
 
 
 def reminder(left: Sequence[Dependent]) -> Item:
-    """Return a note that names code still to be checked after an edit.
+    """Return a note that names the code `left` to be checked after an edit.
 
     The code uses a signature that was changed, and its file was not opened since.
     """

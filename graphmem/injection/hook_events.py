@@ -188,7 +188,15 @@ class Hooks:
             return ""
 
     def _inject(self, call: HookCall, agent: Agent, files: Sequence[str], search: str, started: float) -> Injection | None:
-        """Return the context to show to the agent after an event; None for none."""
+        """Return the context to show to the agent after an event; None for none.
+
+        Args:
+            call: the call of the hook.
+            agent: the coding agent.
+            files: project files that the tool of the call read or edited.
+            search: the text that the tool searched for; "" for other tools.
+            started: arrival of the event on the clock of `time.monotonic`.
+        """
         injector, can = self._injector, call.event in agent.injects
         ask = Ask("step", call.session, call.text, tuple(files), call.phase, agent.form, window=call.window)
         if call.moment == BEFORE:
@@ -231,7 +239,8 @@ class Hooks:
     def _spawned(self, call: HookCall, ask: Ask, *, can: bool, started: float) -> Injection | None:
         """Return the context for a subagent that starts; None if it gets none.
 
-        A subagent that inherits the conversation of the main agent has the context already.
+        `can` tells whether the agent accepts context at this event, and `started` is the arrival of the event. A subagent that inherits the
+        conversation of the main agent has the context already.
         """
         task = self._delegations.take(call.session, call.kind)
         self._injector.open_window(call.session, call.window, inherits=task.inherits)
@@ -329,7 +338,7 @@ def _parsed(payload: str) -> Mapping[str, object]:
 def _events(call: HookCall, step: int) -> list[dict[str, object]]:
     """Convert the call of a hook to events for the observer.
 
-    The events have no times; the observer sets them on arrival.
+    `step` is the number of the session's step (tool call). The events have no times; the observer sets them on arrival.
     """
     base: dict[str, Any] = {"session_id": call.session, "step": step}
     if call.moment == START:

@@ -141,8 +141,8 @@ class Injector:
     def update(self, session: str, messages: Sequence[str], files: Sequence[str], phase: str) -> int:
         """Queue a new context of a conversation; return the number of the turn.
 
-        A background thread prepares memories for the context. `messages` are the last messages, the newest last, and `files` are the open
-        files.
+        A background thread prepares memories for the context. `messages` are the last messages, the newest last, `files` are the open
+        files, and `phase` is the phase of work.
         """
         return self.agent.update(session, Context("\n".join(messages), tuple(files), phase, session))
 
@@ -311,7 +311,10 @@ class Injector:
         return self._planned("plan", ask, lambda: self._planner.plan(task, modules, ask))
 
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Injection:
-        """Return memories for the next phase of work, `to`, after `before`."""
+        """Return memories that one phase of work passes on to the next.
+
+        `before` and `to` are the two phases. `work_unit` is the task, by which memories are found if the request `ask` has no text.
+        """
         return self._planned("relay", ask, lambda: self._planner.relay(before, to, ask, work_unit))
 
     def prefetch(self, module: str) -> Prefetch:

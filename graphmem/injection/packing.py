@@ -224,7 +224,8 @@ def _fill(
 def _bounded(one: Item, most: int, form: Format, count: Counter, cut: list[str]) -> Item:
     """Truncate a piece of code to `most` tokens, to leave room for others.
 
-    The id of truncated code is added to `cut`. If fewer than 3 lines would fit, the code is returned whole.
+    `form` and `count` give the number of its tokens. The id of truncated code is added to `cut`. If fewer than 3 lines would fit, the code
+    is returned whole.
     """
     if form.cost(one, count) <= most or (part := _first_lines(one, most, form, count)) is None:
         return one
@@ -233,9 +234,10 @@ def _bounded(one: Item, most: int, form: Format, count: Counter, cut: list[str])
 
 
 def _first_lines(one: Item, room: int, form: Format, count: Counter) -> Item | None:
-    """Truncate code to the lines that fit, and note how many are missing.
+    """Truncate code to `room` tokens, and note how many lines are missing.
 
-    The result is None if fewer than 3 lines fit. Memories are never truncated, because half a sentence can have the opposite meaning.
+    `form` and `count` give the number of tokens. The result is None if fewer than 3 lines fit. Memories are never truncated, because half a
+    sentence can have the opposite meaning.
     """
     lines = one.text.split("\n")
     low, high = 0, len(lines) - 1

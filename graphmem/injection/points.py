@@ -188,7 +188,10 @@ class Points:
         return [*(of_memory(info, "editor", score) for info, score in traps[:EDIT_TRAPS]), *notes(found, self._edits.command)]
 
     def pack(self, ask: Ask, budget: Budget, items: Sequence[Item], until: float, why: str = "", notes: Sequence[str] = ()) -> Gathered:
-        """Pack items into one text; none at all after the time `until`."""
+        """Pack items into one text; none at all after the time `until`.
+
+        `why` is the reason for showing them, and `notes` are further sentences; both become fields of the result.
+        """
         if time.monotonic() >= until:
             items = ()
         said = [] if is_exact() else ["no tokenizer vocabulary is installed, so token counts are rough upper bounds"]

@@ -319,7 +319,7 @@ def _through(syntax: Syntax, entry: TermEntry) -> Build:
 def by_helper(helper: Helper, entry: TermEntry) -> Build:
     """Make a function that converts syntax nodes by the language's helper.
 
-    `entry` is a row of the grammar's table of terms. Its field `method` names the conversion.
+    `entry` is a row of the grammar's table of terms. Its field `method` is the kind of construct that such a node is.
     """
     method = entry["method"]
 

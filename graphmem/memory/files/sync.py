@@ -275,7 +275,8 @@ def _done(
 ) -> Outcome:
     """Write the planned changes to the graph; return the stored changes.
 
-    `name` is the name of the synced file, for the audit log.
+    `drafts` are the new memories in `plan`, as arguments of `remember`. `name` is the name of the synced file, for the audit log. If
+    `personal` is true, the result includes personal memories.
     """
     for memory_id, content in plan.changed.items():
         update(repository, memory_id, {"content": content}, actor)
@@ -286,7 +287,10 @@ def _done(
 
 
 def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, object]], personal: bool) -> Outcome:
-    """Return the changes that `_done` would store, without writing them."""
+    """Return the changes that `_done` would store, without writing them.
+
+    The parameters are those of `_done`.
+    """
     assumed = [repository.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():
         content = repository.draft({"content": said}, "user_taught").content
@@ -299,6 +303,13 @@ def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base
     """Map each changed list item of MEMORY.md to its planned change.
 
     The result maps the number of an item's first line to the item's change. Unchanged items are left out.
+
+    Args:
+        repository: the memories.
+        plan: the plan of the sync; receives notes about removed lines.
+        found: the list items of the file.
+        base: the texts on which file and graph agreed after the last sync.
+        outcome: the memories that the sync has stored, or would store.
     """
     rows = {row.short_id: row for row in outcome.rows}
     claims = dict(plan.claims)
@@ -326,7 +337,8 @@ def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base
 def _untracked_items(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
     """Return hashes of list items that stay in the file without an id.
 
-    The state of the sync keeps the hashes. So the next sync does not import these items as new memories.
+    `found` are the items of the file, and `fates` maps the first line of a changed item to its change. The state of the sync keeps the
+    hashes. So the next sync does not import these items as new memories.
     """
     return frozenset(
         fingerprint(unfolded(item.text)) for item in found if not (fate := fates.get(item.line, Line())).id and not fate.is_gone

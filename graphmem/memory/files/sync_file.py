@@ -48,10 +48,12 @@ def text_of(path: Path, data: bytes) -> str:
 
 
 def write_unless_changed(path: Path, before: bytes, after: bytes) -> None:
-    """Write the new content to MEMORY.md, if it differs from the old one.
+    """Write `after` to MEMORY.md, unless it equals `before`.
+
+    `before` is the content of the file as the sync has read it.
 
     Raises:
-        BadInputError: the file changed during the sync.
+        BadInputError: the file has another content than `before`, because it changed during the sync.
     """
     if bytes_of(path) != before:
         raise BadInputError(

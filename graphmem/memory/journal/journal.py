@@ -102,9 +102,10 @@ class Journal:
                     yield entry
 
     def newest(self, skip: int, limit: int, wanted: Callable[[Line], bool] | None = None) -> tuple[list[Entry], int]:
-        """Return a page of entries that pass a filter, newest first.
+        """Return `limit` entries that pass a filter, after `skip` newer ones.
 
-        `wanted` is the filter; without it, all entries pass. The second result is the number of all entries that pass.
+        The newest entry comes first. `wanted` is the filter; without it, all entries pass. The second result is the number of all entries
+        that pass.
         """
         found: list[Entry] = []
         total = 0

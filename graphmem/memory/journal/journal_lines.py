@@ -58,8 +58,8 @@ class Scan(NamedTuple):
 def encoded(bodies: Iterable[Line], head: Head, vault: Vault | None = None) -> tuple[bytes, Head]:
     """Encode the entries of one write as lines of the journal.
 
-    `head` is the journal's last entry before these entries. A `vault` encrypts the entries, except their numbers and hashes. So damage is
-    found without the key. Returns the lines as bytes, and the number and hash of the new last entry.
+    `bodies` are the entries, and `head` is the journal's last entry before them. A `vault` encrypts the entries, except their numbers and
+    hashes. So damage is found without the key. Returns the lines as bytes, and the number and hash of the new last entry.
     """
     bodies = list(bodies)
     number, prev = head
@@ -147,7 +147,8 @@ def line_of(data: bytes, entry: Entry) -> bytes:
 def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", after: str = "", note: str = "", **payload: Any) -> Line:
     """Return an entry of the journal as a mapping, without empty fields.
 
-    `before` and `after` are fingerprints of the memory's text before and after the operation `op`.
+    `at` is the time of the operation `op`, and `note` a remark for the audit log. `before` and `after` are fingerprints of the memory's
+    text before and after the operation.
     """
     line: dict[str, Any] = {"at": at, "actor": actor, "op": op, "memory": memory_id, "before": before, "after": after, "note": note}
     line.update(payload)

@@ -39,5 +39,5 @@ class ManualClock:
         return self._now
 
     def advance(self, by: timedelta) -> None:
-        """Move the time of the clock forward."""
+        """Move the time of the clock forward by the duration `by`."""
         self._now += by

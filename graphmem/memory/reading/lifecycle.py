@@ -31,7 +31,7 @@ PRUNED_TO_BYTES: Final = 0.85
 
 
 def days(since: datetime, now: datetime) -> float:
-    """Return the days between two times, at least 0."""
+    """Return the days from `since` to `now`, at least 0, with fractions."""
     return max(0.0, (now - since).total_seconds() / 86_400)
 
 

@@ -69,7 +69,8 @@ class Places:
         """Add a symbol or file to the places whose memories are searched.
 
         A place without any memory is not added. `nearness` is 1 for the subject of the question, down to 0; `steps` is the distance from
-        the subject. If `node_id` was added before, the entry with the greater nearness is kept.
+        the subject. `role` is the relation to the subject, such as "around". If `node_id` was added before, the entry with the greater
+        nearness is kept.
         """
         if node_id in self._anchored:
             known = self.found.get(node_id)
@@ -138,7 +139,11 @@ def nearby(
 
 
 def _says_little(row: MemoryRow, place: Place, *, is_of_file: bool) -> bool:
-    """Whether an unconfirmed memory is unlikely to concern the subject."""
+    """Whether an unconfirmed memory is unlikely to concern the subject.
+
+    The subject is the code that the question is about. `place` is the code that the memory is about, with its relation to the subject.
+    `is_of_file` tells whether this code is a whole file. For a confirmed memory, the result is False.
+    """
     if row.status != "candidate":
         return False
     if row.source == COMMIT:
@@ -147,7 +152,10 @@ def _says_little(row: MemoryRow, place: Place, *, is_of_file: bool) -> bool:
 
 
 def _described(candidate: _Candidate, info: MemoryInfo, node_id: str, place: Place) -> NearbyMemory:
-    """Describe a memory about the symbol or file `node_id` of an answer."""
+    """Describe a memory about the symbol or file `node_id` of an answer.
+
+    `info` has the facts about the memory. `place` is the relation of the symbol or file to the subject of the question.
+    """
     doubts = ("disputed" if info.disputed else "", "text from outside" if info.contaminated else "", code_since(info))
     return NearbyMemory(
         id=info.id,

@@ -105,7 +105,7 @@ def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> Mem
 def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", actor: str = "") -> MemoryInfo:
     """Mark a memory as disputed: somebody says that it is wrong.
 
-    The memory stays in use with less confidence.
+    The memory stays in use with less confidence, and waits for a review. `reason` says what is wrong, for the audit log.
     """
     why = redact(text("reason", reason, 1_000, least=0))[0]
     return _change_one(repository, memory_id, "dispute", actor, lambda row: row._replace(disputed=True, needs_review=True), why)
@@ -114,7 +114,8 @@ def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", acto
 def resolve(repository: MemoryRepository, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
     """Resolve a contradiction between memories in favour of `winner`.
 
-    `loser` becomes superseded. Without `loser`, all memories that conflict with `winner` become superseded.
+    `loser` becomes superseded. Without `loser`, all memories that conflict with `winner` become superseded. `note` is the reason, for the
+    audit log.
     """
     why = redact(text("note", note, 1_000, least=0))[0]
     with repository.writing():

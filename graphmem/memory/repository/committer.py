@@ -57,8 +57,8 @@ class Committer:
     def put(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
         """Queue a write of memories for the graph.
 
-        `delta` has the changes, and `meta` has metadata to store in the graph together with the changes. If the system cannot start a
-        thread, the write runs at once in the caller's thread.
+        `delta` has the changes, `vectors` the vectors of the texts in them, and `meta` has metadata to store in the graph together with the
+        changes. If the system cannot start a thread, the write runs at once in the caller's thread.
         """
         if self._thread is None:
             thread = threading.Thread(target=self._work, name="graphmem-memories", daemon=True)
@@ -101,7 +101,7 @@ class Committer:
     def _do(self, job: _Job) -> None:
         """Write one queued change to the graph; report a failure.
 
-        After a failure the change is not lost, because the journal has it.
+        `job` has the arguments of `put`. After a failure the change is not lost, because the journal has it.
         """
         try:
             if not self._stuck:  # writes after a failed one are in the journal and are replayed with it

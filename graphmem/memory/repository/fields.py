@@ -54,8 +54,8 @@ def quoted(value: object) -> str:
 def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = True) -> str:
     """Check a string of a memory for its length and control characters.
 
-    Returns the text without outer white space, with Unix line ends; with `lines=False`, on one line. Lone surrogates (halves of a UTF-16
-    pair) are refused.
+    `field` is the name of the field in errors. The string must have `least` to `most` characters. Returns the text without outer white
+    space, with Unix line ends; with `lines=False`, on one line. Lone surrogates (halves of a UTF-16 pair) are refused.
     """
     if not isinstance(value, str):
         raise refuse(field, f"{field} must be a string, not of type {type(value).__name__}; pass a string", value=type(value).__name__)
@@ -82,10 +82,10 @@ def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = Tru
 
 
 def choice(field: str, value: object, allowed: Sequence[_Word]) -> _Word:
-    """Check that a value is one of the allowed words; return it.
+    """Check that a value is one of the words `allowed`; return it.
 
     Raises:
-        BadInputError: the value is not allowed.
+        BadInputError: the value is not allowed; the message names `field`.
     """
     for word in allowed:
         if word == value:
@@ -117,7 +117,10 @@ def _is_number(value: object) -> bool:
 
 
 def number(field: str, value: Any, low: float, high: float) -> float:
-    """Check that a value is a finite number within bounds; return it."""
+    """Check that a value is a number from `low` to `high`; return it.
+
+    `field` is the name of the field in errors. NaN and infinity are refused.
+    """
     if not _is_number(value) or not low <= value <= high:
         raise refuse(field, f"{field} is {quoted(value)}; use a number from {low:g} to {high:g}", value=quoted(value))
     return float(value)

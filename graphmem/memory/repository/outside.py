@@ -23,7 +23,8 @@ NAMED: Final = 3  # in a note
 def page_row(page: str, at: datetime) -> SessionRow:
     """Make a row that records a page, tool or file as a source of memories.
 
-    The source is stored like a session. So `retract` can remove every memory that came from it.
+    `page` is its address or name, and `at` the current time. The source is stored like a session. So `retract` can remove every memory that
+    came from it.
     """
     return SessionRow(page, "", PAGE, page, at, None, "", "", None)
 

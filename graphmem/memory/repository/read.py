@@ -44,7 +44,10 @@ def memory(repository: MemoryReader, memory_id: str) -> MemoryInfo:
 
 
 def memories(repository: MemoryReader, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
-    """Return a page of the memories that match a filter."""
+    """Return `limit` memories that match a filter, after `offset` others.
+
+    `sort` is the name of an order, such as "newest". The answer also has the number of all memories that match.
+    """
     _check_page(limit, offset)
     wanted = MemoryQuery.of(query)
     rows = ordered([row for row in _candidates(repository, wanted) if wanted.accepts(row)], sort)

@@ -28,7 +28,7 @@ ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 
 
 def mark_of(head: Head) -> str:
-    """Return the string `number:hash`, which identifies a journal entry.
+    """Return the string `number:hash` of the journal entry `head`.
 
     The graph stores the string of the last entry whose changes it contains, under the key `META`.
     """
@@ -149,9 +149,9 @@ class Recovery:
         self._rewrite(change, "secrets were taken out of earlier entries", actor)
 
     def rewrite_as_is(self, note: str) -> None:
-        """Rewrite all entries of the journal, in plain text or encrypted.
+        """Rewrite all entries of the journal without changing their content.
 
-        The entries are encrypted if encryption is on now, else plain.
+        The entries are encrypted if encryption is on now, else plain. `note` is the reason, for the audit log.
         """
         self._rewrite(lambda line: line, note, "graphmem")
 
@@ -260,8 +260,8 @@ def _without_ends(line: Line, ids: set[str]) -> Line:
 def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
     """Add relations and sessions of the memories `lost` to their entries.
 
-    `lines` are journal entries that will restore the memories which the journal has lost. Each memory's entry gets the memory's relations
-    and the ids of its sessions. The first entry also gets the rows of all sessions.
+    `lines` are journal entries that will restore the memories which the journal has lost. `known` has the relations and sessions in the
+    graph. Each memory's entry gets the memory's relations and the ids of its sessions. The first entry also gets the rows of all sessions.
     """
     first = {line["memory"]: line for line in lines if "memory" in line}
     for link in known.relates:

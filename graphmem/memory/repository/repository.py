@@ -201,8 +201,9 @@ class MemoryRepository(MemoryReader):
     ) -> None:
         """Write one planned change of memories: journal, graph and readers' copy.
 
-        `events` are the operations for the audit log, and `before` has the previous rows of changed memories. The caller must hold the lock
-        `writing`.
+        `delta` has the changes. `events` are the operations for the audit log, and `before` has the previous rows of changed memories.
+        `vectors` are the vectors of new texts, and `meta` has values to store in the graph together with the changes. The caller must hold
+        the lock `writing`.
 
         Raises:
             JournalError, DiskFullError: nothing was written.
@@ -218,14 +219,16 @@ class MemoryRepository(MemoryReader):
     def put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
         """Write derived data, such as vectors, without a journal entry.
 
-        Derived data can be computed again. The caller must hold the lock `writing`.
+        `delta` has changed rows, such as the name of the model of a vector. Derived data can be computed again. The caller must hold the
+        lock `writing`.
         """
         self._follow(delta, vectors, {})
 
     def _follow(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
         """Update the readers' copy with a change; queue the change for the graph.
 
-        The change must be in the journal already. `meta` has values to store in the graph together with the change.
+        `delta` has the change, which must be in the journal already. `vectors` are the vectors of texts in it, and `meta` has values to
+        store in the graph together with the change.
         """
         index = self.index()
         index.patch(delta, vectors.rows if vectors is not None and vectors.model == index.model_id else None)
@@ -389,7 +392,9 @@ class MemoryRepository(MemoryReader):
     def _drafts(
         self, given: Sequence[Mapping[str, object]], source: str, dim: int | None, *, skip_invalid: bool
     ) -> tuple[list[Draft], list[Refusal]]:
-        """Validate the items of one write; return drafts, and rejected items.
+        """Validate the items of one write; return (drafts, rejected items).
+
+        `given` are the items, and `dim` is the required length of a vector, None if unknown.
 
         Raises:
             BadInputError: an item is invalid, and `skip_invalid` is off.

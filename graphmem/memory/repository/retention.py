@@ -48,7 +48,8 @@ def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
 def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "", policy: lifecycle.Policy | None = None) -> PruneAnswer:
     """Remove or exclude decayed, expired and surplus memories.
 
-    Surplus memories exceed the maximum number in the settings. Memories that were unused for long become stale.
+    Surplus memories exceed the maximum number in the settings. Memories that were unused for long become stale. With `dry_run`, the changes
+    are returned and not made. `policy` replaces the limits in the settings.
     """
     with repository.writing():
         now, index = repository.clock.now(), repository.index()
@@ -84,8 +85,9 @@ def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "
 def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
     """Forget all memories that come from one source.
 
-    `origin` is the id of a session, the address of a page, or one of `ORIGINS`, such as `web`. Memories derived from a forgotten memory
-    are forgotten, too. If `origin` is a session or page, a memory that another session learnt independently is kept.
+    `origin` is the id of a session, the address of a page, or one of `ORIGINS`, such as `web`. Memories derived from a forgotten memory are
+    forgotten, too. If `origin` is a session or page, a memory that another session learnt independently is kept. With `hard`, the memories
+    are erased permanently. With `dry_run`, they are only returned.
     """
     name = text("origin", origin, 1_000, lines=False)
     with repository.writing():
@@ -199,7 +201,10 @@ def scan_secrets(repository: MemoryRepository, *, dry_run: bool = True, actor: s
 def delete_all(repository: MemoryRepository, confirm: str, *, actor: str = "") -> DeleteAnswer:
     """Delete all memories of a project, with their vectors and the journal.
 
-    Links of sessions are deleted too.
+    Links of sessions are deleted too. `confirm` must be the project's name.
+
+    Raises:
+        BadInputError: `confirm` is another string.
     """
     name = repository.project()
     if confirm != name:

@@ -162,7 +162,8 @@ class Judge:
     def _contradict(self, verdict: Verdict, other: MemoryRow, near: Similarity, *, is_own: bool) -> Verdict:
         """Decide between the new memory and `other`, which contradict each other.
 
-        The loser becomes superseded; without a winner, both stay and are linked. Returns `verdict` with this decision added.
+        `near` is the similarity of the two. If `is_own` is true, a caller chose the id of the new memory, and neither wins. The loser
+        becomes superseded; without a winner, both stay and are linked. Returns `verdict` with this decision added.
         """
         now, row = self._now, verdict.row
         likeness = _likeness(near)

@@ -182,7 +182,8 @@ class Planner:
     def _same_text(self, draft: Draft, print_: str) -> MemoryRow | None:
         """Return the memory that has the same text as a draft; None without one.
 
-        The memory must have the same scope and visibility as the draft. Superseded and deprecated memories do not count.
+        `print_` is the fingerprint of the draft's text. The memory must have the same scope and visibility as the draft. Superseded and
+        deprecated memories do not count.
         """
         ids = [*self._index.by_fingerprint(print_), *self._by_fingerprint.get(print_, ())]
         rows = (self._row(one) for one in dict.fromkeys(ids))
@@ -361,7 +362,10 @@ class Planner:
         )
 
     def _add_row(self, row: MemoryRow, draft: Draft, links: Links) -> None:
-        """Add the row, links, session and vector of a new memory to the plan."""
+        """Add the row of a new memory, and its links to code, to the plan.
+
+        The session and the vector of its `draft` are added, too.
+        """
         self._rows[row.id] = row
         self._by_fingerprint.setdefault(row.fingerprint, []).append(row.id)
         if links.about:
@@ -448,7 +452,7 @@ class Planner:
 
 
 def _united(known: Sequence[AboutRow], more: Sequence[AboutRow]) -> list[AboutRow]:
-    """Merge two lists of a memory's links to code.
+    """Merge two lists of a memory's links to code: `known` and `more`.
 
     If two links have the same target and role, the one with the higher confidence is kept.
     """

@@ -135,7 +135,10 @@ class _Links:
         self._unresolved: list[str] = []
 
     def add(self, view: GraphView, node: int, role: str, confidence: float) -> None:
-        """Link a node, unless it has a link with at least this confidence."""
+        """Link a node of the code graph, with a role and a confidence.
+
+        If the node has a link with this role, the link with the higher confidence is kept.
+        """
         label = _LABELS[int(view.label[node])]
         body = view.body_hash(node) if label == "Symbol" else ""
         row = AboutRow("", view.ids[node], label, role, confidence, body, self._commit_sha, Anchor.VALID.value)
@@ -158,7 +161,7 @@ class _Links:
             self._unresolved.append(name)
 
     def wait_for(self, path: str, confidence: float) -> None:
-        """Link a file that is not indexed."""
+        """Link a file that is not indexed, with a given confidence."""
         key = file_id(self._project, path)
         self._unseen[key] = NamedFile(key, path)
         self.paths.add(path)

@@ -216,7 +216,10 @@ def _shaped(text: str) -> Iterator[Found]:
 
 
 def _random(text: str, match: re.Match[str]) -> Iterator[Found]:
-    """Yield the random-looking part of a long string without spaces, if any."""
+    """Yield the random-looking parts of a long string without spaces.
+
+    `match` is the position of the string in `text`. Nothing is yielded if the text before it shows that it is public, such as a hash.
+    """
     run = match.group()
     if len(run) > _BASE64_RUN or _PUBLIC_START.match(run):
         return

@@ -51,7 +51,7 @@ def entropy(text: str) -> float:
 def _is_value(value: str, *, quoted: bool) -> bool:
     """Return whether a value assigned to a name like `password` looks secret.
 
-    A placeholder such as `<your password>` does not.
+    A placeholder such as `<your password>` does not. `quoted` tells whether the value is in quotes.
     """
     if len(value) < (4 if quoted else 6) or _STAND_IN.match(value):
         return False

@@ -28,7 +28,7 @@ _last = 0  # (milliseconds << 12 | counter) of the last id
 
 
 def uuid7(moment: datetime) -> str:
-    """Return a UUID that sorts by time.
+    """Return a UUID that sorts by the time `moment`.
 
     UUIDs of the same millisecond sort by order of creation. Source: RFC 9562, section 5.7, with a counter in rand_a (method 1 of section
     6.2).
@@ -51,7 +51,7 @@ def fingerprint(content: str) -> str:
 
 
 def short_id(content: str, memory_id: str, taken: Container[str]) -> str:
-    """Return a short id for a memory, such as `a1b2`.
+    """Return a short id for a memory, such as `a1b2`, that is not in `taken`.
 
     It is the shortest unused prefix of the SHA-256 of the content, in hex, with at least four digits.
     """
@@ -84,7 +84,7 @@ def title_of(content: str) -> str:
 def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
     """Return the text by which a memory is cited, at most 40 characters.
 
-    The text is the first file and the day. Without files it is the beginning of the title.
+    The text is the name of the first file and the day of `created_at`. Without files it is the beginning of the title.
     """
     if files:
         day = f" · {created_at:%Y-%m-%d}"

@@ -272,6 +272,7 @@ def more_tainted(one: str, other: str) -> str:
 def way_back(status: str, short_id: str) -> str:
     """Return advice to add to a message about a memory that is not in use.
 
-    For a forgotten memory, the advice is to restore it; for any other status, to use the memory that replaced it.
+    `status` is the memory's status. For a forgotten memory, the advice is to restore it; for any other status, to use the memory that
+    replaced it.
     """
     return f"restore it with `graphmem memory verify {short_id}`" if status == FORGOTTEN else "use the memory that replaced it"

@@ -224,8 +224,8 @@ def _part(words: list[str], bodies: str, depth: int) -> Looked:
 def _open_quotes(match: re.Match[str]) -> str:
     """Return a quoted string, or a space if it cannot contain a command.
 
-    A string in double quotes is returned, because it may contain a command such as `$(date)`. A string in single quotes cannot contain a
-    command.
+    `match` is the string in a command line. A string in double quotes is returned, because it may contain a command such as `$(date)`. A
+    string in single quotes cannot contain a command.
     """
     return match.group() if match.group().startswith('"') else " "
 

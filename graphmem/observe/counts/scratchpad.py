@@ -431,9 +431,20 @@ class Scratchpad:
     ) -> Finding:
         """Make a finding: a pattern found in the session, with its evidence.
 
-        `facts` are values by name, from which the sentence of a memory is made. `marks` are the evidence: (number of the act, step) of each
-        act. Three fields of the finding depend on `marks`: its steps, whether external text may have influenced it, and whether its
-        approach failed.
+        Three fields of the finding depend on `marks`: its steps, whether external text may have influenced it, and whether its approach
+        failed.
+
+        Args:
+            signal: the kind of pattern.
+            key: with `signal`, identifies the pattern in all sessions.
+            facts: values by name, from which the sentence of a memory is made.
+            files: the files that the pattern is about.
+            marks: the evidence, as (number of the act, step) of each act.
+            memory_type: type of the memory that it may become; "" for the usual type of the signal.
+            early: whether one session is enough evidence, if the signal allows it.
+            sources: sources of external text; () for those that the session has read.
+            priority: urgency of the finding; None for that of the signal.
+            tainted: whether external text influenced it, whatever `marks` says.
         """
         row = row_of(signal)
         places = sorted(set(marks))

@@ -126,7 +126,8 @@ class Promoted:
     def _with_session(self, plan: Plan, accepted: Sequence[_Learnt], node: SessionRow, found: int) -> Plan:
         """Add the session, and the links of memories to it, to a planned write.
 
-        `found` is the number of findings and facts that were to become memories.
+        `node` is the row of the session. `accepted` are the memories that the write stores, in its order. `found` is the number of findings
+        and facts that were to become memories.
         """
         info = self._record.info
         sessions = {one.id: one for one in plan.delta.sessions} | {info.id: node}
@@ -148,7 +149,10 @@ class Promoted:
         return plan._replace(delta=delta, events=[Event("finalize", note=note), *plan.events])
 
     def _withdrawing(self, plan: Plan, withdrawn: Mapping[str, MemoryRow]) -> Plan:
-        """Add the deprecation of memories to a planned write."""
+        """Add to a planned write that the memories `withdrawn` are deprecated.
+
+        Later sessions do not support these memories. The keys of `withdrawn` are ids of memories.
+        """
         now = self._now
         gone = [row._replace(status="deprecated", deprecated_at=now, valid_to=now, updated_at=now) for row in withdrawn.values()]
         events = [Event("evict", row.id, row.fingerprint, "", "later sessions do not support it") for row in gone]

@@ -105,7 +105,10 @@ class _Promotion:
         return receipt
 
     def _judged(self, cases: list[Case]) -> list[Case]:
-        """Return the most valuable candidates for memories, best first."""
+        """Return the most valuable of the findings `cases`, best first.
+
+        At most MAX_JUDGED are returned. The others get the outcome "over_cap".
+        """
         cases.sort(key=lambda case: (-case.score, case.finding.key))
         for case in cases[MAX_JUDGED:]:
             why = f"only the {MAX_JUDGED} most valuable findings of a session are compared"

@@ -121,7 +121,8 @@ class Selection:
     def _refused(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
         """Return the reason for rejecting a finding that no person requested.
 
-        The result is None if the finding is accepted. Otherwise it is a tuple as in `_stopped`.
+        `seen` has the numbers of sessions and agents that made the finding. The result is None if the finding is accepted. Otherwise it is
+        a tuple as in `_stopped`.
         """
         ledger = self._means.ledger
         is_dead_end = one.memory_type == gates.DEAD_END
@@ -145,10 +146,10 @@ class Selection:
         return None
 
     def new_and_strong(self, cases: Sequence[Case], novelty: Novelty, had: int) -> list[int]:
-        """Select the findings that are new and valuable enough, best first.
+        """Select the findings that are new and valuable enough, in their order.
 
-        A session may add a limited number of memories. `had` is the number of memories that were learnt from it before; these count towards
-        the limit. Requests of a person are selected even beyond the limit.
+        `novelty` compares the sentences of `cases` with known memories. A session may add a limited number of memories. `had` is the number
+        of memories that were learnt from it before; these count towards the limit. Requests of a person are selected even beyond the limit.
 
         Returns:
             Indices of the selected `cases`.

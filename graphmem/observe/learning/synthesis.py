@@ -58,7 +58,8 @@ class Synthesis(NamedTuple):
 def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | None = None) -> list[str]:
     """Make the memories that are due, from counts of sessions.
 
-    Memories about a module are due after 5, 10, 20, 50 and 100 sessions. Memories about pairs of modules are due weekly.
+    Memories about a module are due after 5, 10, 20, 50 and 100 sessions. Memories about pairs of modules are due weekly. `model` may reword
+    the texts; None for no model.
 
     Returns:
         Ids of new or changed memories.
@@ -197,8 +198,8 @@ def _cost(stat: ModuleStat) -> Iterator[Synthesis]:
 def _keep(book: MemoryRepository, ledger: Ledger, found: Sequence[Synthesis], model: LanguageModel | None, now: datetime) -> list[str]:
     """Store or update memories made from counts of a module's sessions.
 
-    `found` are the memories as they should be now. The result has the ids of new and changed memories. Memories that a person verified or
-    pinned stay as they are.
+    `found` are the memories as they should be now. `model` may reword their texts. The result has the ids of new and changed memories.
+    Memories that a person verified or pinned stay as they are.
     """
     found = [one for one in found if not ledger.is_barred(one.key)]
     texts = {place: one.content for place, one in enumerate(found)}

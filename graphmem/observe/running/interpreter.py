@@ -208,7 +208,8 @@ class Interpreter:
     def _browser_fields(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, object]:
         """Return the fields of an `Act` about the browser: element, page, outcome.
 
-        The mapping is filled for a call of a browser tool, and for a failed run of browser tests. It is empty for any other call.
+        `ok` tells whether the call succeeded; None if unknown. The mapping is filled for a call of a browser tool, and for a failed run of
+        browser tests. It is empty for any other call.
         """
         if browser.is_browser(event.tool):
             self._page = browser.page_of(event.args, text) or self._page

@@ -439,9 +439,9 @@ class Observer:
     def _finish(self, named: str, running: Running, outcome: str, ending: str) -> list[SessionRecord]:
         """End a session; return records of sessions that can now be learnt from.
 
-        A group is a set of sessions that work on one task. A session without a group gives its own record. In a group, the last session
-        that ends gives one merged record of the group, and the earlier ones give none. The list is also empty if the record cannot be
-        written.
+        `named` is the id of the session `running`, and `ending` the reason for its end, such as "ended". A group is a set of sessions that
+        work on one task. A session without a group gives its own record. In a group, the last session that ends gives one merged record of
+        the group, and the earlier ones give none. The list is also empty if the record cannot be written.
         """
         record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
         group = record.info.group

@@ -330,7 +330,7 @@ _IMPORT_CALL: Final = lazy_pattern(r"\b(?:from|require\(|import\()\s*[\"']([^\"'
 
 
 def file_names(text: str, most: int = 200) -> tuple[str, ...]:
-    """Return the first file names in a message, as written, once each."""
+    """Return at most `most` file names in a message, as written, once each."""
     return tuple(dict.fromkeys(_FILE_NAME.findall(text)[:most]))
 
 

@@ -232,10 +232,10 @@ class Helper:
         """Convert a syntax node that the table in `language.toml` cannot convert.
 
         The result is the index of a term (an expression). For such a node, the table has the row `{op = "helper", method = "<what>"}`;
-        `what` names the conversion.
+        `what` is the kind of construct that `node` is, such as "super".
 
         Raises:
-            NotImplementedError: the helper does not know the name `what`; a test checks every table.
+            NotImplementedError: the helper does not know the kind `what`; a test checks every table.
         """
         raise NotImplementedError(
             f"the method helper_term of {type(self).__name__} cannot convert {what!r}, which [terms] in language.toml names; "

@@ -296,7 +296,7 @@ class CFamilyHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a C or C++ node, such as `*p`, to a term (an expression).
 
-        `what` names the conversion, such as "pointer". With "pointer", `*p` becomes an item of `p`, and `&x` gets the value of `x`. With
+        `what` is the kind of construct that `node` is. With "pointer", `*p` becomes an item of `p`, and `&x` gets the value of `x`. With
         "braces", the braces of `return {…}` become a new object of the function's result type. With "macro", the text of a macro that may
         contain calls is kept, and each string in the text is replaced by `""`.
         """

@@ -38,7 +38,8 @@ class CSharpHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a C# syntax node to a term (an expression).
 
-        `what` names the conversion: "initializer" for `: base(…)`, "array" for `new Type[n]`, or "items" for `new[] {…}`.
+        `what` is the kind of construct that `node` is: "initializer" for `: base(…)`, "array" for `new Type[n]`, or "items" for `new[]
+        {…}`.
         """
         if what == "initializer":  # `: this(…)`, `: base(…)`
             arguments = tuple(_arguments(builder, node))

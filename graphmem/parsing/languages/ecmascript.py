@@ -162,7 +162,7 @@ class EcmascriptHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a JavaScript or TypeScript node to a term (an expression).
 
-        `what` names the conversion, such as "object" for an object literal, "cast" or "call".
+        `what` is the kind of construct that `node` is, such as "object" for an object literal, "cast" or "call".
         """
         if what == "object":
             return object_literal(builder, node)

@@ -94,7 +94,8 @@ class GoHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Go node to a term (an expression).
 
-        `what` names the conversion: "composite" for `T{a: 1}`, "unary" for `&x`, or "function" for an anonymous function.
+        `what` is the kind of construct that `node` is: "composite" for `T{a: 1}`, "unary" for `&x`, or "function" for an anonymous
+        function.
         """
         if what == "composite":
             named = node.child_by_field_name("type")

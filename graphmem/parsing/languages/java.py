@@ -74,8 +74,8 @@ class JavaHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Java syntax node to a term (an expression).
 
-        `what` names the conversion, such as "constructor" for `this(…)`. A table cannot convert these nodes, because their meaning depends
-        on details such as the context or an operator.
+        `what` is the kind of construct that `node` is, such as "constructor" for `this(…)`. A table cannot convert these nodes, because
+        their meaning depends on details such as the context or an operator.
         """
         convert = _CONVERSIONS.get(what)
         return convert(builder, node) if convert is not None else super().helper_term(builder, node, what)

@@ -22,7 +22,7 @@ class JinjaHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a node of a Jinja template to a term (an expression).
 
-        `what` names the conversion: "text", "path" for a dotted name, or "call" for a call or filter.
+        `what` is the kind of construct that `node` is: "text", "path" for a dotted name, or "call" for a call or filter.
         """
         if what == "text":
             return builder.add((STRING, builder.text(node)[1:-1]))

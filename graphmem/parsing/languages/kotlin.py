@@ -101,7 +101,7 @@ class KotlinHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Kotlin syntax node to a term (an expression).
 
-        `what` names the conversion, such as "delegation" for `: this(…)`.
+        `what` is the kind of construct that `node` is, such as "delegation" for `: this(…)`.
         """
         if what == "delegation":  # `: this(…)`, `: super(…)`
             arguments = tuple(_arguments(builder, node))

@@ -39,7 +39,7 @@ class PhpHelper(Helper):
         r"""Convert a qualified PHP name such as `\a\Name` to a term (expression).
 
         The first part of the name keeps the backslash beside it. The first part of `\a\Name` is `\a`. The first part of `a\Name` is `a\`,
-        and the backslash tells that `a` may be a namespace.
+        and the backslash tells that `a` may be a namespace. `what` is the kind of construct that `node` is.
         """
         if what == "qualified":
             term = _named(builder, builder.text(node))

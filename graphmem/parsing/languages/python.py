@@ -96,7 +96,7 @@ class PythonHelper(Helper):
         """Return a term (an expression) for the value that `yield x` returns.
 
         This is the value that a caller sends to the generator. The annotation of the generator declares its type, for example `B` in `->
-        Generator[A, B, None]`. Without such an annotation, the value is unknown.
+        Generator[A, B, None]`. Without such an annotation, the value is unknown. `what` is the kind of construct that `node` is.
         """
         if what != "yield":
             return super().helper_term(builder, node, what)

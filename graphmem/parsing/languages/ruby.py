@@ -108,7 +108,8 @@ class RubyHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Ruby syntax node to a term (an expression).
 
-        `what` names the conversion, such as "super". A table cannot convert these nodes, because their meaning depends on their context.
+        `what` is the kind of construct that `node` is, such as "super". A table cannot convert these nodes, because their meaning depends
+        on their context.
         """
         if what == "instance" and not _in_class(node):  # of the blocks of a test
             return builder.add((NAME, builder.text(node)))

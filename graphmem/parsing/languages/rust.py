@@ -203,8 +203,8 @@ class RustHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Rust syntax node to a term (an expression).
 
-        `what` names the conversion, such as "macro". A table cannot convert these nodes, because their meaning depends on details such as
-        the context or an operator.
+        `what` is the kind of construct that `node` is, such as "macro". A table cannot convert these nodes, because their meaning depends
+        on details such as the context or an operator.
         """
         if what == "self":  # `self::a` is a path that begins in the module
             around = node.parent

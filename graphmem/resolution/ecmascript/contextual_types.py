@@ -3,8 +3,7 @@
 As in TypeScript, the code around a function determines its expected type, which gives the types of its parameters. Examples:
 `names.sort((a, b) => …)`, `register({ run: (app) => … })`, `const visit: Visitor = (node) => …`, `<List onPick={(item) => …} />`.
 
-The bindings of a file are the places where names and attributes get values, such as `x = f()`. Its `return` statements are in the same
-list.
+The list of a file's bindings has the places where names and attributes get values, such as `x = f()`, and also the `return` statements.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Edits that other files cannot see, such as most edits inside a function, leave the hashes (the fingerprint) unchanged. Hashes contain no
 line numbers, only the order of the hashed lines, because only the order can change a type.
 
-The bindings of a file are the places where names and attributes get values, such as `x = f()`. Its `return` statements are in the same
-list. An input is a fact of a file on which cached answers depend, such as the definitions of a name.
+The list of a file's bindings has the places where names and attributes get values, such as `x = f()`, and also the `return` statements. An
+input is a fact of a file on which cached answers depend, such as the definitions of a name.
 """
 
 from __future__ import annotations

@@ -58,12 +58,18 @@ def pointed_argument(inference: Inference, entry: FileEntry, scope: int, objects
 
 
 def _targets(inference: Inference, symbol: Symbol) -> Sequence[Place]:
-    """Return the places that say to which type a type points."""
+    """Return the bindings that say to which type a pointer type points.
+
+    `symbol` is the pointer type. An example of such a binding is `type Target = Item;` in `impl Deref for Padded`.
+    """
     return rules_of(inference.project.entry(symbol)).members_elsewhere(inference, symbol, POINTED)
 
 
 def _is_parameter(inference: Inference, place: Place) -> bool:
-    """Return whether the type to which a type points is a type parameter."""
+    """Return whether a pointer type points to its own type parameter.
+
+    `place` is the binding that says to which type it points, such as `type Target = T;`.
+    """
     entry, scope, slot = place
     annotation = entry.facts.bindings[slot.index].annotation
     return entry.terms[annotation][0] == NAME and not inference.expanded(inference.declared(entry, scope, annotation))

@@ -38,7 +38,10 @@ def function_type(inference: Inference, entry: FileEntry, scope: int, term: Term
 
 
 def _alias(inference: Inference, call: Call) -> Type:
-    """Return the function type for which an alias stands."""
+    """Return the function type for which an alias stands.
+
+    For `typealias Handler = (Item) -> Unit`, the arguments of `call` are the parts of the function type: the result and the parameters.
+    """
     return _of_parts(inference, call.entry, call.scope, call.args)
 
 

@@ -1,7 +1,6 @@
 """Infer element types of containers from statements like `x.append(y)`.
 
-The bindings of a file are the places where names and attributes get values, such as `x = f()`. Its `return` statements are in the same
-list.
+The list of a file's bindings has the places where names and attributes get values, such as `x = f()`, and also the `return` statements.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ An example is `def f(x=None)` with `if x is None: return A()`, then `return B()`
 cannot reach `return B()`. The result of a test is known only for a literal argument or a default value. The function must not assign the
 parameter before the test.
 
-The bindings of a file are the places where names and attributes get values, such as `x = f()`. Its `return` statements are in the same
-list.
+The list of a file's bindings has the places where names and attributes get values, such as `x = f()`, and also the `return` statements.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Infer the result types of functions and of calls.
 
-A type is a set of alternatives: the type of `x` may be `A | B`. The bindings of a file are the places where names and attributes get
-values, such as `x = f()`. Its `return` statements are in the same list.
+A type is a set of alternatives: the type of `x` may be `A | B`. The list of a file's bindings has the places where names and attributes get
+values, such as `x = f()`, and also the `return` statements.
 """
 
 from __future__ import annotations

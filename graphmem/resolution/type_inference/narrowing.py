@@ -1,7 +1,7 @@
 """Narrow the types of variables by tests such as `isinstance`.
 
-A type is a set of alternatives: the type of `x` may be `A | B`. The bindings of a file are the places where names and attributes get
-values, such as `x = f()`. Its `return` statements are in the same list.
+A type is a set of alternatives: the type of `x` may be `A | B`. The list of a file's bindings has the places where names and attributes get
+values, such as `x = f()`, and also the `return` statements.
 
 `entry` is a parsed file. `scope` is a function, a class or the module in it, given as its position among the file's definitions; 0 is the
 module.

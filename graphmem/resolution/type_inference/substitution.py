@@ -176,7 +176,10 @@ def rebound(value: Type, owner: Symbol, method_of: Callable[[Symbol], Type]) -> 
 
 
 def _has(atom: Atom, accepts: Callable[[Atom], bool]) -> bool:
-    """Whether an alternative, or a part of it, is accepted by a function."""
+    """Whether the function `accepts` is true of an atom, or of a part of it.
+
+    An atom is one alternative of a type. The parts of the container `list[A]` are the alternatives of its elements, here `A`.
+    """
     return accepts(atom) or any(_has(inner, accepts) for part in _parts(atom) for inner in part)
 
 
