@@ -49,6 +49,6 @@ class Hover:
     known: Annotated[
         NearbyMemories, Doc("memories about the symbol; memories that a person or an agent wrote may also be about the code around it")
     ] = field(default_factory=NearbyMemories)
-    moves_along: Annotated[list[CoAccessHit], Doc("files that usually change together with the symbol's file"), Size(3)] = field(
+    moves_along: Annotated[list[CoAccessHit], Doc("files that often change together with the symbol's file"), Size(3)] = field(
         default_factory=list
     )

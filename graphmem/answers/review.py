@@ -116,9 +116,9 @@ class Review:
     ]
     known_count: Annotated[int, Doc("total number of memories about the change; `known` may list fewer")]
     contracts: Annotated[list[Contract], Doc("routes, procedures and fields that the change removes or alters, with their users"), Size(3)]
-    forgotten: Annotated[list[CoAccessHit], Doc("files that usually change with the changed files, but are not in the change"), Size(5)]
+    forgotten: Annotated[list[CoAccessHit], Doc("files that often change with the changed files, but are not in the change"), Size(5)]
     forgotten_count: Annotated[
-        int, Doc("total number of files that usually change with the changed files but are not in the change; `forgotten` may list fewer")
+        int, Doc("total number of files that often change with the changed files but are not in the change; `forgotten` may list fewer")
     ]
     risk: Risk
     epistemic: Annotated[Epistemic, Doc("certainty of the selection of tests: exact, a lower bound, or unknown")]

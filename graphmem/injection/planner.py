@@ -36,7 +36,7 @@ MAX_MODULE: Final = 1_000  # characters
 
 
 class Moving(NamedTuple):
-    """Files that usually change together with a given set of files."""
+    """Files that often change together with a given set of files."""
 
     files: list[planning.Wanted]
     note: str  # why the history suggests none, or ""
@@ -50,7 +50,7 @@ class Planner:
         book: repository of the memories.
         projections: copies of the memories in memory.
         root: returns the root directory of the project, if known.
-        moving: returns the files that usually change together with given files or folders. If its second argument is True, it waits until
+        moving: returns the files that often change together with given files or folders. If its second argument is True, it waits until
             the Git history is read.
     """
 

@@ -25,7 +25,7 @@ class ProjectCalls:
         root: returns the root directory of the project, if known.
         on_ready: called after memories were prepared for a session's next turn.
         summaries: returns summaries of the last sessions, newest first.
-        moving: returns the files that usually change together with given files or folders. If its second argument is True, it waits until
+        moving: returns the files that often change together with given files or folders. If its second argument is True, it waits until
             the Git history is read.
         relevance: checks prepared memories in the background; None without a language model.
         advise: returns the consequences of edits; None if they are unknown.

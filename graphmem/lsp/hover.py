@@ -20,7 +20,7 @@ SHOWN: Final = 3  # names of a list
 def hover_text(found: Hover) -> str:
     """Return a symbol's signature, callers, tests and memories as Markdown.
 
-    Files that usually change together with the symbol's file are listed, too.
+    Files that often change together with the symbol's file are listed, too.
     """
     one = found.symbol
     if one is None:

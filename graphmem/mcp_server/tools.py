@@ -258,7 +258,7 @@ TOOLS: Final[dict[str, Tool]] = {
     ),
     "path": Tool("How `source` depends on `target`: the chain of uses.", ("path",), ("source", "target"), 400, _path),
     "co_access": Tool(
-        "Files that usually change together with these, even without a code dependency.",
+        "Files that often change together with these, even without a code dependency.",
         ("co_access",),
         ("files", "limit", "depth", "min_sessions"),
         400,

@@ -89,7 +89,7 @@ class CodeOperations:
     ) -> Hover:
         """Everything that an editor shows for the name at a position.
 
-        The answer has the definition, its callers, tests and memories, and files that usually change together with its file.
+        The answer has the definition, its callers, tests and memories, and files that often change together with its file.
 
         Args:
             file: path of an indexed file; may also be absolute or a file URI.
@@ -273,7 +273,7 @@ class CodeOperations:
         """Everything that a reviewer must know about a change.
 
         The answer has the changed symbols, code that could break, tests to run with the commands for them, changed code without tests,
-        memories about the changed code, files that usually change together with it, and the risk. The change is given as in `impactOfDiff`;
+        memories about the changed code, files that often change together with it, and the risk. The change is given as in `impactOfDiff`;
         by default it is the working tree against HEAD.
         """
 

@@ -27,7 +27,7 @@ class HistoryOperations:
         depth: Annotated[int, Bounds(1, 2)] = 1,
         min_sessions: Annotated[int, Bounds(0, 1_000_000)] = 0,
     ) -> CoAccessAnswer:
-        """Find the files that usually change together with given files.
+        """Find the files that often change together with given files.
 
         The evidence comes from commits and agents' sessions. Files with the highest score come first.
 

@@ -29,7 +29,7 @@ RULES: Final[Mapping[str, tuple[str, str]]] = {
     "breaks": ("Code that a change could break", "warning"),
     "untested": ("Changed code that no known test reaches", "warning"),
     "known": ("A memory about changed code", "note"),
-    "forgotten": ("A file that usually changes along", "note"),
+    "forgotten": ("A file that often changes along", "note"),
 }
 _SIGNS: Final = {"low": "🟢", "medium": "🟡", "high": "🟠", "critical": "🔴", "unknown": "⚪"}
 
@@ -99,7 +99,7 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
     )
     yield f"Known about this code · {_of(len(review.known), review.known_count)}", [_known(one) for one in review.known]
     yield (
-        f"Usually changes along · {_of(len(review.forgotten), review.forgotten_count)}",
+        f"Often changes along · {_of(len(review.forgotten), review.forgotten_count)}",
         [f"- {_code(one.path)} in {one.support:,} changes, {one.confidence:.0%} of them" for one in review.forgotten],
     )
     yield f"Changed · {len(review.changed):,}", [_changed(one) for one in review.changed]

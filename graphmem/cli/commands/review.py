@@ -71,7 +71,7 @@ def review(
     """Show what a reviewer must know about a change.
 
     The command shows changed symbols, code that could break, tests to run, changed code without tests, and memories. It also shows
-    unchanged files that usually change together with the changed files.
+    unchanged files that often change together with the changed files.
 
     With --quiet only the command lines that run the tests are printed.
     """

@@ -108,7 +108,7 @@ def _beside(output: Output, found: Review, top: int) -> None:
     ]
     _group(output, "Broken contracts", "other programs may use them", contracts, top)
     forgotten = [((one.path, common.PATH), f"{one.support}×", f"{one.confidence:.0%} of their changes") for one in found.forgotten]
-    _group(output, "Usually changes along", "but is not in this change", forgotten, top, found.forgotten_count)
+    _group(output, "Often changes along", "but is not in this change", forgotten, top, found.forgotten_count)
 
 
 def _group(output: Output, title: str, note: str, rows: Sequence[Sequence[Cell]], top: int, total: int = 0) -> None:

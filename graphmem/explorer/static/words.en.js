@@ -560,7 +560,7 @@ export const words = {
   known: {
     certain: (n) => `certainty ${n.toFixed(2)} of 1`,
     certain_hint: "How certain the memory is now: 0 is a guess, 1 is sure. It decays without use, and falls when the code changes.",
-    place: { target: "memory about the target", around: "memory about the code around the target", way: "memory about code between the target and its dependents", hit: "memory about a dependent", test: "memory about a test", together: "memory about a file that usually changes with the target" },
+    place: { target: "memory about the target", around: "memory about the code around the target", way: "memory about code between the target and its dependents", hit: "memory about a dependent", test: "memory about a test", together: "memory about a file that often changes with the target" },
     about: {
       symbol: "Memories about this symbol, its file and the code around it",
       file: "Memories about this file and its symbols",

@@ -208,7 +208,7 @@ class Reviews:
         )
 
     def _forgotten(self, found: DiffImpact) -> tuple[list[CoAccessHit], list[Cause]]:
-        """Return files that usually change with a diff's files, but are not in it.
+        """Return files that often change with a diff's files, but are not in it.
 
         The second result gives reasons why the list may be incomplete, such as a damaged history. A damaged history raises no error.
         """
@@ -217,14 +217,14 @@ class Reviews:
         try:
             answer = self.co_access.together(found.files[:MOST_FILES], MOST_RANKED, min_sessions=FORGOTTEN_SUPPORT)
         except HistoryError as error:
-            return [], [Cause("history", f"files that usually change along are not known: {error.message}", 0)]
+            return [], [Cause("history", f"files that often change along are not known: {error.message}", 0)]
         there = self.graph.root()
         often = [one for one in answer.hits if one.confidence >= FORGOTTEN_SHARE and one.support >= FORGOTTEN_SUPPORT]
         left = len(found.files) - MOST_FILES
         message = f"of the changed files were not compared with the history, which is done for the first {MOST_FILES}"
         gaps = self.co_access.history.gaps()
         if not gaps and not answer.commits and not answer.sessions:
-            gaps = ["files that usually change along are not known, because the history is empty; `graphmem index` reads it from git"]
+            gaps = ["files that often change along are not known, because the history is empty; `graphmem index` reads it from git"]
         unsure = [*([Cause("history", message, left)] if left > 0 else []), *(Cause("history", gap, 0) for gap in gaps)]
         return [one for one in often if one.path not in found.files and (there / one.path).exists()], unsure
 

@@ -121,7 +121,7 @@ def test_the_command_line_runs_the_selected_test(graphmem, changed: Path) -> Non
 
 def test_the_text_has_a_heading_for_each_part(graphmem, changed: Path) -> None:
     said = graphmem("review", "-C", changed).out
-    for title in ("Changed", "Could break", "Tests to run", "Changed without a test", "Known about this code", "Usually changes along"):
+    for title in ("Changed", "Could break", "Tests to run", "Changed without a test", "Known about this code", "Often changes along"):
         assert title in said, title
 
 
