@@ -38,8 +38,8 @@ class DefinitionChange(NamedTuple):
 def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
     """Reconstruct both versions of a file from one of them and the diff.
 
-    `text` is the old or the new version. Returns (old version, new version), or None if the diff fits neither. Line endings and a byte
-    order mark are not compared, because a client may remove them from the diff.
+    `text` is the old or the new version, and `change` has the hunks of the diff. Returns (old version, new version), or None if the diff
+    fits neither. Line endings and a byte order mark are not compared, because a client may remove them from the diff.
     """
     lines = _unmarked(lines_of(text))
     ending = "\n" if text.endswith("\n") else ""

@@ -70,8 +70,8 @@ def direct_users(view: GraphView, node: int, *, in_order: bool = True) -> Direct
 def _users(view: GraphView, node: int, callers: Mapping[int, None], in_order: bool) -> list[int]:
     """Return the code that uses a type or a variable without calling it.
 
-    For a function, the list is empty. Code that uses a function without calling it, such as a table of handlers, rarely matters beside the
-    function's callers.
+    `callers` are left out. Without `in_order`, the nodes are in any order. For a function, the list is empty. Code that uses a function
+    without calling it, such as a table of handlers, rarely matters beside the function's callers.
     """
     if NODE_KINDS[view.kind[node]] not in _USED:
         return []

@@ -184,7 +184,8 @@ def _walked(view: GraphView, starts: Sequence[Start], question: Question, runs: 
 def _unsure(view: GraphView, walks: _Walks, question: Question, runs: Runs) -> Unsure:
     """Return the known gaps of an answer.
 
-    An example is a call whose target is unknown.
+    An example is a call whose target is unknown. `walks` has the nodes that the answer is made from, `question` its limits, and `runs` the
+    tests with recorded runs.
     """
     backwards = question.direction == "dependents"
     seeds, found = walks.seeds, walks.found.nodes
@@ -232,9 +233,10 @@ def _by_use(view: GraphView, tests: Sequence[ImpactHit], seeds: Sequence[int]) -
 
 
 def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[FloatArray, Reached]:
-    """Return the value of each edge, and the nodes that an impact walk finds.
+    """Return the value of each edge, and the nodes an impact search finds.
 
-    The value of an edge is its confidence times the weight of its kind. The walk begins at `seeds`. Tests are included at any depth.
+    The value of an edge is its confidence times the weight of its kind. The search begins at `seeds` and follows the edges to dependents or
+    dependencies, as `question` says. Tests are included at any depth.
     """
     values = joined(view, step_values(view, question.kinds, WEIGHTS), seeds)
     found, _ = walked(view, [Start(seeds, question.kinds)], [values], question)

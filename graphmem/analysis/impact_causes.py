@@ -67,7 +67,7 @@ def _of_nodes(view: GraphView, kind: str, nodes: Sequence[int], one: str, severa
 
 
 def _of_tests(view: GraphView, unsure: Unsure) -> Iterator[Cause]:
-    """Yield the reasons that concern tests: left out, or without a valid run."""
+    """Yield the reasons for incompleteness that concern tests."""
     excluded = (
         "are left out: their source leads to a target, but their recorded run did not run it, and no code that they ran has changed since"
     )

@@ -23,10 +23,11 @@ TESTS: Final = (EdgeKind.TESTS,)
 
 
 def walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[Found, int]:
-    """Return the nodes that several walks reach, and a count of deeper nodes.
+    """Return the nodes that searches along edges reach, and a count of others.
 
-    Deeper nodes are more than `question.max_depth` steps away. For a question about dependents, tests are ignored, because the walks find
-    tests at any depth. For a question about dependencies, deeper nodes are not counted: the number is 1 if there are any, else 0.
+    Each search begins at the nodes of one of `starts`, and `values` has the values of the edges for it. The others are nodes more than
+    `question.max_depth` steps away. For a question about dependents, tests are not counted, because the searches find tests at any depth.
+    For a question about dependencies, the count is 1 if there are any such nodes, else 0.
     """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
@@ -111,9 +112,9 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> Found:
 def without_refuted(view: GraphView, found: Found, seeds: Sequence[int], judged: Collection[str]) -> tuple[Found, list[int]]:
     """Exclude tests that ran without executing any target.
 
-    Returns the remaining hits, and the excluded tests sorted by path and line. Only tests in `judged`, which have a complete valid run, are
-    excluded. Call this only if all targets are functions or methods, because a run does not record the use of class attributes. Code inside
-    a test counts as the test.
+    `seeds` are the nodes where the search began: the targets and their members. Returns the remaining hits, and the excluded tests sorted
+    by path and line. Only tests in `judged`, which have a complete valid run, are excluded. Call this only if all targets are functions or
+    methods, because a run does not record the use of class attributes. Code inside a test counts as the test.
     """
     cases = [case_of(view, node) for node in found.nodes.tolist()]
     known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
@@ -139,8 +140,8 @@ def case_of(view: GraphView, node: int) -> int:
 def shown_confidences(view: GraphView, reached: Reached, seeds: Sequence[int]) -> FloatArray:
     """Return the confidence of each reached node, as the answer shows it.
 
-    For a test, the confidence is the chance that the test runs a target. Two groups of nodes keep the confidence of their path: nodes that
-    are not tests, and tests that ran a target in a recorded run.
+    For a test, the confidence is the chance that the test runs a target; `seeds` are the targets and their members. Two groups of nodes
+    keep the confidence of their path: nodes that are not tests, and tests that ran a target in a recorded run.
     """
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
     seen = view.src[rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]]

@@ -118,9 +118,9 @@ def subgraph(
 ) -> Subgraph:
     """Return the nodes within some steps of given nodes, and their edges.
 
-    All edges between returned nodes are returned. Edges are followed in both directions. Nodes are sorted by distance, then by index, so
-    the nearest `limit` nodes are kept. An edge is [source, destination, kind, confidence, rule]. Its source and destination are positions
-    in the list of returned nodes. Edges are sorted.
+    The given nodes are `seeds`, and the number of steps is at most `depth`. All edges between returned nodes are returned. Edges are
+    followed in both directions. Nodes are sorted by distance, then by index, so the nearest `limit` nodes are kept. An edge is [source,
+    destination, kind, confidence, rule]. Its source and destination are positions in the list of returned nodes. Edges are sorted.
 
     Raises:
         BadInputError: a bound is out of range.

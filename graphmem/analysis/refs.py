@@ -196,10 +196,11 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
 
 
 def _named_after_files(view: GraphView, named: list[int]) -> list[int]:
-    """Replace the top-level code of a file by what the file's name refers to.
+    """Replace the top-level code of files by what the files' names refer to.
 
-    The name of a file often stands for the default export of the file, because other code imports the export under this name. Without a
-    default export, the name stands for the whole file, because no code depends on the top-level code alone.
+    `named` are nodes that the name refers to. The name of a file often stands for the default export of the file, because other code
+    imports the export under this name. Without a default export, the name stands for the whole file, because no code depends on the
+    top-level code alone.
     """
     found = []
     for node in named:
@@ -213,9 +214,9 @@ def _named_after_files(view: GraphView, named: list[int]) -> list[int]:
 
 
 def _without_constructors(view: GraphView, named: list[int]) -> list[int]:
-    """Return symbols of one name, without constructors of the classes in it.
+    """Return the symbols `named` without constructors of the classes in it.
 
-    In Java and C#, a constructor has the name of its class. Such a name stands for the class.
+    All symbols have one name. In Java and C#, a constructor has the name of its class. Such a name stands for the class.
     """
     every = set(named)
     return [node for node in named if NODE_KINDS[view.kind[node]] != "method" or int(view.parent[node]) not in every]

@@ -99,7 +99,11 @@ def _saturating(most: float, value: float, scale: float) -> tuple[float, float]:
 
 
 def _reasons(facts: Facts, *, untested: bool, at_least: bool) -> list[str]:
-    """Return reasons for a risk level as sentences, the clearest first."""
+    """Return reasons for a risk level as sentences, the clearest first.
+
+    `untested` tells that no test is affected. `at_least` tells that many calls that may mean the symbol are unresolved, so the counts in
+    `facts` are lower bounds.
+    """
     reasons = [facts.outside] if facts.outside else []
     if facts.dependents:
         near = f", {facts.direct:,} of them direct" if facts.direct < facts.dependents else ""

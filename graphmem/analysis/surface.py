@@ -97,8 +97,9 @@ def _classes_that_have(view: GraphView, node: int) -> list[int]:
 def _is_public_name(view: GraphView, node: int, modifiers: Sequence[str]) -> bool:
     """Whether a definition is public in a library, by its names and file.
 
-    No part of its path or qualified name may begin with an underscore. The definition may not be inside a function. The project must have a
-    manifest, and the file must be at the root or in a package.
+    `modifiers` are those of the definition; `private` makes the result False. No part of its path or qualified name may begin with an
+    underscore. The definition may not be inside a function. The project must have a manifest, and the file must be at the root or in a
+    package.
     """
     path = view.path(node)
     known = conventions_of(view.language_of(view.path(node)))

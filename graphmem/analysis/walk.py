@@ -235,10 +235,10 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
 
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
-    """Yield the edges after which a path of a walk cannot continue.
+    """Yield the edges after which a search along edges cannot continue.
 
-    The edges lead on from the start nodes and from the nodes of each level of the walk. They are sorted by depth and row. An edge is
-    yielded only if the value of its path is at least `floor`.
+    The edges lead on from the start nodes `seeds` and from the nodes of each level of the search. They are sorted by depth and row. An edge
+    is yielded only if the product of the values on its path is at least `floor`.
     """
     if not len(adjacency.begins):
         return
@@ -257,9 +257,10 @@ def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, level
 
 
 def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floor: float) -> IntArray:
-    """Return the nodes that a walk reaches at any depth, ascending.
+    """Return the nodes that a search along edges reaches at any depth.
 
-    The call takes about half the time of `walk`, because it does not store paths.
+    The nodes are ascending, and the parameters are those of `walk`. The call takes about half the time of `walk`, because it does not store
+    paths.
     """
     size = len(adjacency.pointers) - 1
     best = np.zeros(size, dtype=np.float32)

@@ -39,11 +39,12 @@ _NOTEBOOK_BYTES: Final = 128 << 20  # of a notebook with its outputs
 
 
 def read_regular(absolute: str, limit: int) -> bytes | int | str:
-    """Read a regular file of at most `limit` bytes.
+    """Read the regular file at the path `absolute`, of at most `limit` bytes.
 
     Returns:
         The content as bytes; the size as an integer if it exceeds the limit; or a reason to skip. The reasons are "absent" for a directory
-            and "special" for other non-regular files.
+            and
+        "special" for other non-regular files.
     """
     descriptor = os.open(absolute, _OPEN_FLAGS)
     try:

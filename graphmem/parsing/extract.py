@@ -111,8 +111,8 @@ def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None
 def extract_near(path: str, source: bytes, grammar: Grammar, tree: Tree, within: tuple[int, int]) -> FileFacts:
     """Extract the facts that touch a range of bytes, with their definitions.
 
-    A small range takes a fraction of the time of `extract`. The `ordinal` of a definition is its number among the returned definitions of
-    the same name.
+    `within` is the range (first byte, end). A small range takes a fraction of the time of `extract`. The `ordinal` of a definition is its
+    number among the returned definitions of the same name.
     """
     extraction = _Extraction(grammar, path, source, "")
     extraction.within = within

@@ -97,7 +97,11 @@ class Definitions(Bindings):
                     self.add_base(found, base)
 
     def _begin_body(self, found: OpenDefinition, node: Node, name_node: Node, bodies: Sequence[Node]) -> None:
-        """Record the body of a definition, which becomes the current scope."""
+        """Record the body of a definition, which becomes the current scope.
+
+        `found` is the definition, `node` its syntax node, `name_node` that of its name, and `bodies` has the nodes of its body. Without a
+        body, only a definition that may have parameters, bases or types becomes the scope.
+        """
         if bodies:
             body = bodies[0]
             found.has_body = True

@@ -39,8 +39,8 @@ def fills(
 ) -> Iterator[Binding]:
     """Yield a binding for each statement that puts a value into a container.
 
-    Examples are `x.append(y)` and `x[k] = y`. Values that cannot be a function or a new object are left out. `methods` maps the name of a
-    method, such as "append", to the value that the method puts in:
+    Examples are `x.append(y)` and `x[k] = y`. The statements are found in the uses `references` and in `bindings`. Values that cannot be a
+    function or a new object are left out. `methods` maps the name of a method, such as "append", to the value that the method puts in:
 
     - "first": the first argument, as in `append(y)`
     - "second" or "pair": the second argument, as in `insert(0, y)` or `setdefault(k, y)`

@@ -76,7 +76,8 @@ def marking(file: Path | None) -> Iterator[Marker]:
 def _suspects(descriptor: int) -> list[str]:
     """Return the paths of files that have ended a process, oldest first.
 
-    If the previous process ended while it parsed a file, the path of this file is the last.
+    `descriptor` is the open marker file, which has the paths. If the previous process ended while it parsed a file, the path of this file
+    is the last.
     """
     try:
         said = read_sealed_json(system.read_at(descriptor, 1 << 20, 0) or b"{}")

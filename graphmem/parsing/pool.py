@@ -118,8 +118,8 @@ def _parse_in_process(
 ) -> Iterator[ParsedFile]:
     """Parse files in this process and yield the results.
 
-    Some files are parsed last, in a worker process: files that ended an earlier process, and files that exceed a short time limit. Files of
-    the second kind could exhaust the memory.
+    The parameters are those of `parse_files`; `ask` returns whether parsing was cancelled. Some files are parsed last, in a worker process:
+    files that ended an earlier process, and files that exceed a short time limit. Files of the second kind could exhaust the memory.
     """
     left: list[FoundFile] = []
     with marking(marker) as said:

@@ -51,7 +51,7 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
 
 
 def _is_within(facts: FileFacts, place: int, outer: Container[int]) -> bool:
-    """Whether a definition is one of the definitions `outer`, or inside one.
+    """Whether the definition `place` is one of `outer`, or inside one of them.
 
     Definitions are given by their positions in the file.
     """

@@ -82,7 +82,8 @@ def search(
 ) -> SearchAnswer:
     """Search a snapshot; return hits best first, ties sorted by id.
 
-    The same snapshot, query and time give the same answer.
+    `embedder` computes the query's vector; None without a model. `tuning` has the weights, and `aids` optional inputs such as synonyms. The
+    same snapshot, query and time give the same answer.
 
     Raises:
         BadInputError: the query is empty or too long, `k` is out of range, or a kind or phase is unknown.
@@ -105,7 +106,8 @@ def candidates_of(
 ) -> tuple[str, code.CodeLists]:
     """Return the type of a query, and its code candidates before fusion.
 
-    The type is one of those that `query_type.classify` returns. The candidates are those from which `search` makes the hits.
+    The parameters are those of `search`. The type is one of those that `query_type.classify` returns. The candidates are those from which
+    `search` makes the hits.
 
     Raises:
         BadInputError: as for `search`.
@@ -258,7 +260,14 @@ class _Run:
     # ---- kinds of units
 
     def _code(self, words_path: _Path, dense_path: _Path, filters: Filters, active: Mapping[str, float]) -> code.CodeLists:
-        """Return ranked lists of code and document candidates, not yet fused."""
+        """Return ranked lists of code and document candidates, not yet fused.
+
+        Args:
+            words_path: the search by words, which runs in a thread.
+            dense_path: the search by vectors, which runs in a thread.
+            filters: restrictions on paths and kinds.
+            active: maps paths to their nearness to the open files.
+        """
         shot, weights = self.shot, self.weights
         want_symbols = not self.request.kinds or bool(self.request.kinds & {"code", "symbol"})
         named = by_name(shot.graph, mentions(self.request.query), filters) if want_symbols else {}
@@ -363,7 +372,8 @@ class _Run:
     def _beside_memories(self, coded: code.CodeLists) -> float:
         """Return the factor that makes code scores comparable with memory scores.
 
-        Code gets scores from more ranked lists than memories do. Without the factor, code would rank too high.
+        `coded` has the code candidates. Code gets scores from more ranked lists than memories do. Without the factor, code would rank too
+        high.
         """
         said = sum(one.weight for one in coded.lists if one.name in _TEXTS and one.scores)
         said += (self.weights.alike + self.weights.echo) * coded.share
@@ -387,14 +397,17 @@ class _Run:
 
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
-    """Multiply the scores of code hits, and the parts of the scores."""
+    """Multiply the scores of code hits, and the parts of the scores, by `by`."""
     if by == 1:
         return list(voted)
     return [Voted(one.hit.times(by), one.score * by, one.boost * by, one.boosted_by) for one in voted]
 
 
 def _cosines(coded: code.CodeLists) -> Collection[float]:
-    """Return the cosines of all code that was found by its vectors."""
+    """Return the cosines of all code candidates that were found by vectors.
+
+    `coded` has the code candidates of the search.
+    """
     return next(one.scores for one in coded.lists if one.name == "dense").values()
 
 
@@ -409,7 +422,10 @@ def _pool(path: str) -> ThreadPoolExecutor:
 
 
 def _about_within(index: MemoryIndex, view: GraphView, within: Sequence[str], project: str) -> set[str]:
-    """Return memories about code in given files or below given directories."""
+    """Return memories about code in given files or below given directories.
+
+    `within` has the paths of the files and directories.
+    """
     filters = Filters((), tuple(within))
     nodes = {file_id(project, path) for path in within}
     nodes |= {view.ids[int(node)] for path in view.paths if filters.allows_path(path) for node in view.by_path(path)}

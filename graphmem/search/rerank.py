@@ -53,9 +53,9 @@ class Timed:
 def reranked(reranker: Reranker, query: str, hits: Sequence[SearchHit]) -> tuple[list[SearchHit], str]:
     """Reorder the best hits by a cross-encoder; return (hits, failure).
 
-    The model reads the first `READ` hits. The `KEPT` best of them come first, and the others keep their order. The old scores are assigned
-    to the hits in the new order, so scores still decrease along the list. If the model fails, the order does not change, and the second
-    result says why the model failed. Otherwise the second result is "".
+    `reranker` is the model. The model reads the first `READ` hits. The `KEPT` best of them come first, and the others keep their order. The
+    old scores are assigned to the hits in the new order, so scores still decrease along the list. If the model fails, the order does not
+    change, and the second result says why the model failed. Otherwise the second result is "".
     """
     head, tail = list(hits[:READ]), list(hits[READ:])
     if len(head) < 2:

@@ -239,8 +239,9 @@ class Collector:
     def _collect_new(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
         """Prepare changes of a memory that was never compared with the shared log.
 
-        `now` is the memory on this machine, and `view` is the shared memory. A value that neither is nor ever was a shared value is sent as
-        a concurrent change, so that both values stay. A value that equals an earlier shared value is not sent, because it is an old copy.
+        `one` is the id of the memory. `touched` has facts from the journal, such as the time of the change. `now` is the memory on this
+        machine, and `view` is the shared memory. A value that neither is nor ever was a shared value is sent as a concurrent change, so
+        that both values stay. A value that equals an earlier shared value is not sent, because it is an old copy.
         """
         writes: dict[str, Write] = {}
         heads: dict[str, list[str]] = {}

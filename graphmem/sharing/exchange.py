@@ -246,8 +246,8 @@ class Exchange:
     def _look_again(self, log: SharedLog, tally: Tally) -> str:
         """Update this machine's memories if the person's access rights changed.
 
-        Memories that became visible are fetched, and hidden ones are removed. A hidden memory is kept while this person's changes of it are
-        unsent. Returns `SharedLog.sight`, a value that changes with the access rights.
+        `tally` counts the changes. Memories that became visible are fetched, and hidden ones are removed. A hidden memory is kept while
+        this person's changes of it are unsent. Returns `SharedLog.sight`, a value that changes with the access rights.
         """
         sight = log.sight()
         if sight == self._side.get("sight"):
@@ -297,7 +297,10 @@ class Exchange:
                     self._side.mark(op.memory, DIRTY)
 
     def _materialise(self, tally: Tally) -> None:
-        """Update this machine's memories with changes by other people."""
+        """Update this machine's memories with other people's changes.
+
+        The changes are in the sidecar, this machine's file about the shared log. `tally` counts them.
+        """
         generation = str(self._book.store.generation())
         if self._side.get("generation") != generation:
             for one in self._side.ids(dirty=UNLINKED):
@@ -339,7 +342,10 @@ def _display_text(name: str, value: Any) -> str:
 
 
 def _notes(log: SharedLog) -> list[str]:
-    """Return sentences about rules in the team's database, for the answer."""
+    """Return notes for the answer about the rules of the team's database.
+
+    They name the rules that forbade a change, and say whether the rules are those of an earlier version.
+    """
     found = [f"the organisation refused an operation, which waits here: {rule}" for rule in sorted({*log.refused.values()})]
     if log.is_outdated:
         found.append("an earlier graphmem wrote the rules in the team's database; its owner should run `graphmem organisation found`")

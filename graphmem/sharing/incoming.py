@@ -83,7 +83,10 @@ class Incoming:
         self._collector = collector
 
     def write(self, ids: Iterable[str], tally: Tally) -> None:
-        """Write the shared state of some memories, and count the changes."""
+        """Write the shared state of the memories `ids` to this machine.
+
+        The changes are counted in `tally`.
+        """
         cursor = int(self._side.get("cursor", "0"))
         update = self._computed(ids, tally)
         events = self._events(update, tally)
@@ -150,12 +153,18 @@ class Incoming:
         return events
 
     def _base(self, row: MemoryRow, state: Shared, cursor: int) -> Base:
-        """Return the state of a memory with which its later changes are compared."""
+        """Return the values of a memory with which its later values are compared.
+
+        `row` is the memory on this machine, `state` the shared memory, and `cursor` the number of the last operation that was read.
+        """
         record = record_of(self._book, row, lambda link: link.target_id, self._is_shared_id)
         return Base(record, {name: ids_of(heads) for name, heads in state.heads.items()}, state.elements, upto=cursor)
 
     def _settle(self, update: _Update, bases: Mapping[str, Base]) -> None:
-        """Record that the memories of an update have their shared state."""
+        """Record that the memories of an update have their shared state.
+
+        `bases` has the values of each memory, with which its later values are compared.
+        """
         with self._side.writing():
             for one, base in bases.items():
                 row = self._book.index().row(one)
@@ -169,7 +178,7 @@ class Incoming:
             self._collector.move_anchor()
 
     def _forget(self, gone: Sequence[str]) -> None:
-        """Delete memories that the team forgot."""
+        """Delete the memories `gone`, which the team forgot, from this machine."""
         forget_many(self._book, gone, hard=True, actor=OP, op="remove", note="forgotten by the team")
         with self._side.writing():
             for one in gone:

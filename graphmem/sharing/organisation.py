@@ -136,7 +136,9 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
     def invite(self, login: str, name: str, *, team: str, project: str, level: str, admin: bool) -> Invited:
         """Add a person to the organisation; return the database address to use.
 
-        If the login exists in the database, its password stays. A login that bypasses row-level security is refused.
+        `name` is the readable name. The person joins `team`, and the role `level` on `project` is given, unless these are "". `admin` makes
+        the person an administrator. If the login exists in the database, its password stays. A login that bypasses row-level security is
+        refused.
 
         Raises:
             SharingError: the caller may not invite, or the owner of the tables may not create login roles.
@@ -188,7 +190,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return self.people()
 
     def enable(self, login: str, *, on: bool) -> Organisation:
-        """Allow or block a person's access to the shared database."""
+        """Allow (`on`) or block a person's access to the shared database."""
         self._all("SELECT graphmem.enable(%s, %s)", login, on)
         return self.people()
 
@@ -370,7 +372,10 @@ def _statements(file: str) -> str:
 
 
 def _address(url: str, login: str, secret: str) -> str:
-    """Return a database's address with the login and password of another user."""
+    """Return a database's address with the login and password of another user.
+
+    `secret` is the password.
+    """
     parts = urlsplit(url)
     place = parts.netloc.rpartition("@")[2]
     who = quote(login, safe="") + (f":{secret}" if secret else "")

@@ -151,8 +151,8 @@ def _linked_code(
 ) -> tuple[list[AboutRow], list[NamedFile], bool]:
     """Find the code that a shared memory is about, by the names of the code.
 
-    Each item of `named` is (label, role, name). Ids of code cannot be shared, because they differ between machines. Returns (links, files
-    that the links name, whether the code of every name was found).
+    `commit` is the commit at which the memory was learnt. Each item of `named` is (label, role, name). Ids of code cannot be shared,
+    because they differ between machines. Returns (links, files that the links name, whether the code of every name was found).
     """
     view, project = repository.view(), repository.project()
     known = {(one.label, one.target_id, one.role): one for one in repository.index().about(memory_id)}

@@ -232,7 +232,8 @@ def _contracted(graph: nx.Graph, units: Mapping[str, str]) -> nx.Graph:
 def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
     """Add edges from a node to its folder, and from each folder to its parent.
 
-    The edges lead from the node to `folder`, from `folder` to its parent, and so on. `weight` is the weight of each edge.
+    The edges are added to `graph`. They lead from the node to `folder`, from `folder` to its parent, and so on. `weight` is the weight of
+    each edge.
     """
     while True:
         above = (_FOLDER, folder)

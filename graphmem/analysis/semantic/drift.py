@@ -75,7 +75,7 @@ def compare(base: str, head: str, old: State, new: State) -> Drift:
 
 
 def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
-    """Return modules that were added or removed, or have other files now."""
+    """Return modules that only one state has, or that have other files now."""
     before = {group.id: group for group in old.groups}
     after = {group.id: group for group in new.groups}
     found = []

@@ -126,8 +126,8 @@ _KEYWORD: Final = {word: 16 + i for i, word in enumerate(_KEYWORDS.split())}
 def _near(read: Sequence[_Read], members: Sequence[int], similar: float) -> list[tuple[list[int], float]]:
     """Return groups of similar pieces of code, each with its similarity.
 
-    A group is a list of positions in `read`. The first position is the piece with which the others of the group were compared. The
-    similarity is the lowest of these comparisons.
+    `members` are the positions in `read` of the pieces to compare. A group is a list of such positions. The first position is the piece
+    with which the others of the group were compared. The similarity is the lowest of these comparisons.
     """
     rng = np.random.default_rng(1)
     multiply = rng.integers(1, 1 << 63, _BANDS * _ROWS, np.uint64) | np.uint64(1)

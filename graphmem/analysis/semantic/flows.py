@@ -82,10 +82,10 @@ def _varied(modules: Modules, entries: Entries, groups: Sequence[list[_Way]]) ->
 
 
 def _rank_of_code(modules: Modules, entries: Entries, way: _Way) -> tuple[bool, bool]:
-    """Return sort keys of a flow: begins outside the product, in inner code.
+    """Return (begins outside the product, begins in inner code) for a flow.
 
-    Code outside the product is, for example, a script or an example. Inner code is exported code of files that are not in the API that a
-    package.json declares.
+    The flow `way` is a path of calls from an entry point. Code outside the product is, for example, a script or an example. Inner code is
+    exported code of files that are not in the API that a package.json declares.
     """
     file = int(modules.files.file_of(np.array([way.entry], np.int32))[0])
     inner = way.kind == "export" and bool(entries.declared.any()) and not (file >= 0 and entries.declared[file])
@@ -140,7 +140,8 @@ class _Starts:
 def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int, kind: str) -> _Way | None:
     """Return the path of calls from a symbol through the most modules.
 
-    `kind` is the kind of the entry point. The result is None if no path has enough steps.
+    The symbol is the node `entry`, an entry point of the kind `kind`. `module_of` has the position of each node's module. The result is
+    None if no path has enough steps.
     """
     view = modules.view
     arrived: dict[int, tuple[int, int, int]] = {entry: (-1, -1, 0)}  # node -> (its caller, row that reached it, steps)

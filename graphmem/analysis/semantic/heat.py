@@ -73,7 +73,7 @@ def _share(values: F64) -> F64:
 def file_heat(files: FileGraph, churn: F64 | None) -> F64:
     """Return the risk of a change of each file, 0 to 100, shape (f,).
 
-    The risk of files of tests is 0.
+    `churn` tells how often each file changes; None if unknown. The risk of files of tests is 0.
     """
     found = scores(churn, np.where(files.is_test, 0, files.complexity), file_dependents(files))
     return np.where(files.is_test, 0.0, found)

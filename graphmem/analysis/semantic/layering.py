@@ -157,7 +157,7 @@ def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
 
 
 def _sifted(weights: Mapping[tuple[T, T], float], order: list[T]) -> list[T]:
-    """Reorder nodes so that fewer or lighter edges lead backward.
+    """Reorder the nodes in `order` so that lighter edges lead backward.
 
     Each node moves to the position at which the edges that lead backward have the least weight. The moves are repeated until no move helps,
     at most `ROUNDS` times.

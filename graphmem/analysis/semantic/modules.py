@@ -345,7 +345,10 @@ class Modules:
         return found
 
     def documentation(self, group: Named) -> str:
-        """Return the first sentence of a module's documentation; "" without one."""
+        """Return the first sentence of a module's documentation; "" without one.
+
+        `group` is the module.
+        """
         own = self._own(group)
         describing = _describing_files()
         for path in sorted(own, key=lambda one: (one.count("/"), one)):
@@ -356,7 +359,10 @@ class Modules:
         return ""
 
     def _own(self, group: Named) -> list[str]:
-        """Return a module's files except tests; all if it has only tests."""
+        """Return the files of a module except tests; all if it has only tests.
+
+        `group` is the module.
+        """
         return [path for path in group.paths if not self.files.is_test[self._number[path]]] or group.paths
 
     def _summary(self, group: Named) -> str:
@@ -395,7 +401,10 @@ class Modules:
         return ModuleDependency(src.id, dst.id, src.name, dst.name, len(rows), self.files.kinds_of(rows), upward, sites, cut)
 
     def map(self, notes: list[str], state: IndexState) -> ModuleMap:
-        """Return an overview: the modules, their dependencies and modularity."""
+        """Return an overview: the modules, their dependencies and modularity.
+
+        `notes` are sentences on missing data, such as an unread history; they become a field of the overview.
+        """
         return ModuleMap(self.infos, self.dependencies, self.modularity, notes, state)
 
     def detail(self, i: int, state: IndexState) -> ModuleDetail:

@@ -130,7 +130,10 @@ def naming_files(group: Sequence[str], tests: Collection[str]) -> list[str]:
 
 
 def main_folder(group: Sequence[str]) -> str:
-    """Return the deepest folder with more than half of the files; "" if none."""
+    """Return the deepest folder with more than half of the files in `group`.
+
+    The result is "" if there is none below the root.
+    """
     counts = below(group)
     fitting = [folder for folder, count in counts.items() if 2 * count > len(group)]
     return max(fitting, key=lambda one: (one.count("/"), counts[one], one), default="")

@@ -22,7 +22,10 @@ _LANGUAGE: Final = re.compile(r"[a-z]{2}(?:[-_](?:[A-Z][a-z]{3}|[A-Z]{2}|[a-z]{2
 
 
 def role_of(path: str, is_test: bool, has_code: bool) -> FileRole:
-    """Return the role of a file, such as tests, by its folders and name."""
+    """Return the role of a file on the map, such as "test" or "generated".
+
+    `is_test` tells whether the file is a test, and `has_code` whether it has code. If that does not decide, its folders and its name do.
+    """
     *folders, name = path.split("/")
     known = all_conventions()
     if not has_code:

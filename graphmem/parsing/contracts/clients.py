@@ -30,8 +30,9 @@ _TELLING: Final = 2
 def client(source: Source, fields: Fields, passed: Passed, site: Site, row: Row) -> Iterator[End]:
     """Yield an `End` for each route that a call of an HTTP client may request.
 
-    For `requests.get(url)`, there is one `End` for each address that `url` may have. If `url` is a parameter of the function around the
-    call, the addresses are those that the calls of the function pass, and the ends are at these calls.
+    `site` is the call. `fields` has the values of attributes, and `passed` the arguments of calls in the file. For `requests.get(url)`,
+    there is one `End` for each address that `url` may have. If `url` is a parameter of the function around the call, the addresses are
+    those that the calls of the function pass, and the ends are at these calls.
     """
     text = (
         source.object_text(site, row.object)
@@ -49,7 +50,8 @@ def client(source: Source, fields: Fields, passed: Passed, site: Site, row: Row)
 def _of_callers(source: Source, fields: Fields, passed: Passed, site: Site, row: Row, text: str) -> Iterator[End]:
     """Yield requests of the callers that pass an address to the function.
 
-    `text` is the address in the call `site` of an HTTP client. It contains a parameter of the function around the call.
+    `fields` has the values of attributes, and `passed` the arguments of calls in the file. `text` is the address in the call `site` of an
+    HTTP client. It contains a parameter of the function around the call.
     """
     found = passed.parameter(text, site.reference.scope)
     if found is None:

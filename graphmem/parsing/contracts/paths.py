@@ -22,7 +22,7 @@ class Address(NamedTuple):
 
 
 def route_path(written: str) -> str:
-    """Return the normal form of a route's path.
+    """Return the normal form of a route's path, given as `written` in code.
 
     `/users/<int:id>` becomes `/users/{}`.
     """

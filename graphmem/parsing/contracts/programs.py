@@ -65,7 +65,8 @@ def program(source: Source, site: Site, row: Row) -> Iterator[End]:
 def _files(source: Source, site: Site, ends: tuple[str, ...]) -> Iterator[str]:
     """Yield the paths of files in the arguments of a call, without `../`.
 
-    Constants of the file are followed: `path.join(__dirname, "../bin/cli.js")` gives `bin/cli.js`.
+    Only paths that end with one of `ends` are yielded. Constants of the file are followed: `path.join(__dirname, "../bin/cli.js")` gives
+    `bin/cli.js`.
     """
     for given in site.given[:2]:
         texts = [given, *(text for name in _WORD.findall(given) if (text := source.look_up(name)))]

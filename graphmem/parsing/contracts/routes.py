@@ -77,7 +77,8 @@ class Routes:
     def below(self, site: Site, *parts: str) -> str:
         """Return the path of a route with the prefixes of the blocks around it.
 
-        The path is in normal form, such as `/users/{}`. A block with the prefix `..` cancels the variable segment of the block around it.
+        `site` is the call that registers the route, and `parts` are parts of the route's own path. The result is in normal form, such as
+        `/users/{}`. A block with the prefix `..` cancels the variable segment of the block around it.
         """
         whole = paths.joined(self._prefix_of(site), *parts)
         return paths.route_path(re.sub(rf"(?:/[^/]*)?/{re.escape(UP)}(?=/|$)", "", whole))

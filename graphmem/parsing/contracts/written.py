@@ -212,7 +212,8 @@ def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
 def _literal(text: str, at: int, names: list[str], look_up: Lookup, depth: int) -> tuple[int, str]:
     """Return (end, pattern) of the string literal that begins at a position.
 
-    A call of `format` after the literal is included. The names in the literal and in the call are added to `names`.
+    A call of `format` after the literal is included. The names in the literal and in the call are added to `names`. `look_up` and `depth`
+    are as in `evaluate`.
     """
     end = _string_end(text, at)
     prefix = _PREFIX.search(text[:at])

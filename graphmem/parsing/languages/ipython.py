@@ -43,7 +43,10 @@ def without_commands(lines: Sequence[str]) -> list[str]:
 
 
 def _command(line: str, running: frozenset[str]) -> str | None:
-    """Return the Python code of a command; None if the line is not a command."""
+    """Return the Python code of a command; None if the line is not a command.
+
+    `running` has the names of commands that run code, such as `%time`.
+    """
     if _SHELL.match(line) or _HELP.match(line):
         return ""
     if command := _LINE.match(line):

@@ -87,7 +87,10 @@ def _call_around(node: Node, syntax: LambdaSyntax) -> Node | None:
 
 
 def _place(builder: TermBuilder, node: Node, syntax: LambdaSyntax) -> str:
-    """Return the name or the position of a lambda among the arguments."""
+    """Return the name or the position of a lambda among its call's arguments.
+
+    The name is returned if the call writes one, as in `run(action: x => …)`. The result is a string, "" if the lambda is not an argument.
+    """
     found = _listed(node, syntax)
     if found is None:
         return ""

@@ -37,8 +37,8 @@ _TRAITS: Final = {
 def tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
     """Convert a name, path or call to a term (an expression); None for others.
 
-    The name, path or call ends at `node`, which is a token of a macro such as `println!("{}", a.b)`. The grammar does not parse the
-    arguments of a macro, so they are only tokens.
+    The name, path or call ends at `node`, which is a token of a macro such as `println!("{}", a.b)`. `depth` counts the nested conversions;
+    beyond 20, the result is None. The grammar does not parse the arguments of a macro, so they are only tokens.
     """
     if depth > 20:
         return None

@@ -57,7 +57,7 @@ def used_names(found: Import) -> Iterator[Import]:
 def _import(found: Import, path: Sequence[_Word], alias: _Word | None) -> Import:
     """Return the import of the last name of a path, such as `c` of `a::b::c`.
 
-    A last name `self` is that of the module before it.
+    `alias` is the new name after `as`, if any. A last name `self` is that of the module before it.
     """
     if path[-1].text == "self" and len(path) > 1:
         path = path[:-1]

@@ -243,8 +243,8 @@ class Solver:
     def look_up(self, memo: Memo, key: object, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """Return `compute(*arguments)`, cached by `key`, for a simple look-up.
 
-        `compute` must not call `ask`. It may read facts of files only through look-ups that record the reads. All reads of one computation
-        share a single number, so reading the cached answer again is cheap.
+        `memo` is the cache of one file. `compute` must not call `ask`. It may read facts of files only through look-ups that record the
+        reads. All reads of one computation share a single number, so reading the cached answer again is cheap.
         """
         known = memo.get(key)
         if known is None:
@@ -267,7 +267,8 @@ class Solver:
     def _answer(self, memo: Memo, key: object, compute: Callable[..., Any], arguments: tuple[object, ...]) -> Any:
         """Answer a question that is asked for the first time.
 
-        A question asks for one result, such as the type of a name. `memo` and `key` say where the answer is cached.
+        A question asks for one result, such as the type of a name. `memo` and `key` say where the answer is cached, and
+        `compute(*arguments)` computes it.
         """
         self._asked += 1
         question = memo[key] = _Question(self._asked, memo, key, compute, arguments)
@@ -338,8 +339,8 @@ class Solver:
     def _close(self, component: list[_Question]) -> None:
         """Store the final answers of questions that depend on each other.
 
-        A question asks for one result, such as the type of a name. All answers get one number, which stands for the facts that any of the
-        questions read. A question that read one of the answers depends on this number.
+        `component` has the questions. A question asks for one result, such as the type of a name. All answers get one number, which stands
+        for the facts that any of the questions read. A question that read one of the answers depends on this number.
         """
         reads = component[0].reads
         if len(component) > 1:

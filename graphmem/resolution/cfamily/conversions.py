@@ -38,7 +38,8 @@ def conversions(inference: Inference, entry: FileEntry, reference: Reference, fu
 def conversion(inference: Inference, function: Symbol, parameter: Parameter, term: Term, given: Type) -> Iterator[tuple[Symbol, int]]:
     """Yield the constructor that converts one argument of `function`.
 
-    `term` is the argument, and `given` its type. Each item is (constructor, number of constructors of that class that fit equally well).
+    `term` is the argument, `given` its type, and `parameter` the parameter that gets it. Each item is (constructor, number of constructors
+    of that class that fit equally well).
     """
     declared = declared_of(inference, function, parameter.annotation)
     if declared.is_pointer or declared.is_open or len(declared.classes) != 1:

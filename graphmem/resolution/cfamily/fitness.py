@@ -92,8 +92,8 @@ def _declared(inference: Inference, function: Symbol, annotation: TermIndex) -> 
 def fit(argument: Term, given: Type, declared: Declared) -> int | None:
     """Score how well an argument in C or C++ fits a parameter.
 
-    `argument` is the argument's expression, and `given` is its inferred type. A higher score is a better fit. None means that the source
-    text does not decide, so the caller must compare the types.
+    `argument` is the argument's expression, and `given` is its inferred type. `declared` is the type of the parameter. A higher score is a
+    better fit. None means that the source text does not decide, so the caller must compare the types.
     """
     is_pointer, _, is_open, classes, name = declared
     if is_open:
@@ -119,7 +119,7 @@ def fit(argument: Term, given: Type, declared: Declared) -> int | None:
 
 
 def fit_pointer(declared: Declared) -> int | None:
-    """Score how well a pointer fits a parameter.
+    """Score how well a pointer fits a parameter of the type `declared`.
 
     The result is None if the caller must compare the types of the pointer and the parameter.
     """
@@ -133,7 +133,8 @@ def fit_pointer(declared: Declared) -> int | None:
 def fit_value(given: Type, declared: Declared) -> int | None:
     """Score how well a value that is not a pointer fits a parameter.
 
-    `given` is the type of the value. The result is None if the caller must compare the types of the value and the parameter.
+    `given` is the type of the value, and `declared` that of the parameter. The result is None if the caller must compare the types of the
+    value and the parameter.
     """
     if declared.is_pointer and declared.classes and any(atom[0] == INST for atom in given):
         return 0

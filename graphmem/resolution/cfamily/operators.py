@@ -154,7 +154,8 @@ class CFamilyOperators(CFamilyNames):
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """Return the result type of an operator such as `a + b`.
 
-        The result type of an assignment `a = b` is the type of `a`.
+        `receiver` is the left operand, `sign` the operator, and `is_unary` tells whether there is no other operand. The result type of an
+        assignment `a = b` is the type of `a`.
         """
         if sign in ("=", "++", "--"):
             return frozenset((receiver,))

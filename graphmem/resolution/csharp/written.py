@@ -114,10 +114,11 @@ def is_inferred(entry: FileEntry, symbol: Symbol) -> bool:
 
 
 def of_value(inference: Inference, entry: FileEntry, scope: int, line: int, term: TermIndex, steps: int = MAX_STEPS) -> Written:
-    """Return the written type of a value.
+    """Return the type of a value, as the source writes it.
 
-    The value may be a variable, a field, a property, a literal, a new object or the result of a function of the project. The type is
-    unknown if several declarations write different types.
+    The value is the expression `term` at a line. It may be a variable, a field, a property, a literal, a new object or the result of a
+    function of the project. The type is unknown if several declarations write different types. `steps` limits the number of declarations
+    that are followed.
     """
     found = entry.terms[term] if term >= 0 and steps > 0 else None
     if found is None:
@@ -172,9 +173,10 @@ def _of_member(inference: Inference, entry: FileEntry, scope: int, line: int, te
 
 
 def _of_result(inference: Inference, entry: FileEntry, scope: int, line: int, term: TermIndex, steps: int) -> Written:
-    """Return the written type of a call's result.
+    """Return the type of a call's result, as the source writes it.
 
-    For `expression.Compile()`, it is the function type `F` of an `Expression<F>`.
+    For `expression.Compile()`, it is the function type `F` of an `Expression<F>`. `steps` limits the number of declarations that are
+    followed.
     """
     found = entry.terms[term]
     if found[0] != CALL:
@@ -257,9 +259,9 @@ class Fitting:
 
 
 def _fit(given: Written, wanted: Written, finals: frozenset[str]) -> int:
-    """Score how well one written type fits another.
+    """Score how well the written type `given` fits the type `wanted`.
 
-    The result is -1 if it does not fit, and 0 if that is unknown.
+    `finals` are the types without subclasses. The result is -1 if the type does not fit, and 0 if that is unknown.
     """
     if not given.name or not wanted.name:
         return 0
@@ -282,7 +284,8 @@ def _fit(given: Written, wanted: Written, finals: frozenset[str]) -> int:
 def _of_arguments(given: Written, wanted: Written, finals: frozenset[str]) -> int:
     """Score how well the type arguments of two types of one name fit.
 
-    The result is `EXACT` if all are equal. Each type argument that is a type parameter of the function lowers the score.
+    `given` is the type of an argument, `wanted` that of the parameter, and `finals` are the types without subclasses. The result is `EXACT`
+    if all are equal. Each type argument that is a type parameter of the function lowers the score.
     """
     total = EXACT
     for left, right in zip(given.arguments, wanted.arguments, strict=True):

@@ -63,7 +63,8 @@ class Configurations:
     def named(self, folder: str, specifier: str) -> Iterator[str]:
         """Yield the paths that `paths` and `baseUrl` give to an import.
 
-        `folder` is the folder of the importing file. Configurations in this folder come first, and those of the root last.
+        `specifier` is the imported name, such as "@app/cart", and `folder` the folder of the importing file. Configurations in this folder
+        come first, and those of the root last.
         """
         for above in folders_above(folder):
             for config in self._naming.get(above, ()):
@@ -170,7 +171,8 @@ def _over(upper: _Config, lower: _Config) -> _Config:
 def _inputs(document: Mapping[str, Any], folder: str, leaf: str) -> tuple[str, ...] | None:
     """Return the folders of the sources that a configuration lists.
 
-    For `"include": ["src/**/*"]`, the folder is `src`. Declaration files are left out, because no file is compiled from them.
+    `leaf` is the folder of the first file in the `extends` chain. For `"include": ["src/**/*"]`, the folder is `src`. Declaration files are
+    left out, because no file is compiled from them.
     """
     lists = [document[name] for name in ("include", "files") if isinstance(document.get(name), list)]
     if not lists:
@@ -225,7 +227,8 @@ def _all_written(folder: str, paths: Iterable[object], leaf: str) -> tuple[str, 
 def _mapped(config: _Config, specifier: str) -> Iterator[str]:
     """Yield candidate paths by the `paths` and `baseUrl` of a tsconfig.json.
 
-    Of the matching patterns in `paths`, only the longest is used. The path below `baseUrl` comes last.
+    `specifier` is the imported name, such as "@app/cart". Of the matching patterns in `paths`, only the longest is used. The path below
+    `baseUrl` comes last.
     """
     best: tuple[int, tuple[str, ...], str] | None = None
     for pattern, targets in (config.paths or {}).items():

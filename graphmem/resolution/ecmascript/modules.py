@@ -111,9 +111,9 @@ class ModulePaths:
             yield from itertools.islice(self._sources(home, place[len(home) :].lstrip("/")), 1, None)  # the first is the place itself
 
     def _private(self, folder: str, specifier: str) -> Iterator[str]:
-        """Return candidate paths for an import of `#name`.
+        """Return candidate paths for an import such as `#name`, the `specifier`.
 
-        The candidates come from `imports` in the nearest package.json.
+        The candidates come from `imports` in the package.json that is nearest to `folder`.
         """
         for above in folders_above(folder):
             document = self._documents.get(f"{above}/package.json" if above else "package.json")

@@ -118,7 +118,8 @@ class Arguments:
     def _lacks_receiver(self, receiver: Receiver, name: str, positional: int, keywords: Sequence[str]) -> bool:
         """Whether a method that is called on its class rejects the arguments.
 
-        In `A.f(1)`, the first argument must be the object for `self`. `receiver` is the class, and `name` the method.
+        In `A.f(1)`, the first argument must be the object for `self`. `receiver` is the class, and `name` the method. `positional` is the
+        number of positional arguments, and `keywords` are the names of the others.
         """
         found = [atom for atom in ordered(self.inference.attribute_of(receiver, name)) if atom[0] == FUNC]
         unbound = [self.project.definition(atom[1]) for atom in found if atom[2] is None and atom[1].kind == "method"]

@@ -65,8 +65,8 @@ class BareNames:
     def _definitions(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
         """Return the definitions of a name that fit given arguments, cached.
 
-        `positional` is the number of positional arguments, or -1 if unknown. `keywords` are the names of the keyword arguments. All calls
-        in this file with the same name, `positional` and `keywords` have the same result.
+        `bound` chooses methods, else functions. `positional` is the number of positional arguments, or -1 if unknown. `keywords` are the
+        names of the keyword arguments. All calls in this file with the same name, `positional` and `keywords` have the same result.
         """
         keeps_all = bound and rules_of(self.entry).methods_are_declared_once
         question = (name, bound, positional, keywords, keeps_all)
@@ -89,8 +89,8 @@ class BareNames:
     def _fitting(self, name: str, bound: bool, positional: int, keywords: Sequence[str], keeps_all: bool) -> Sequence[Symbol]:
         """Return those definitions of a name that accept a call's arguments.
 
-        Definitions in test files and scripts are left out, because other files cannot call them by name alone. Unless `keeps_all` is true,
-        the list ends when it is too long to be used.
+        The parameters are those of `_definitions`. Definitions in test files and scripts are left out, because other files cannot call them
+        by name alone. Unless `keeps_all` is true, the list ends when it is too long to be used.
         """
         found: list[Symbol] = []
         running = 0
@@ -114,8 +114,8 @@ class BareNames:
         """Return the properties that `x.name` may read if `x` has an unknown type.
 
         If most of these properties belong to one class and its subclasses, they are the result. Otherwise the attribute must be a property
-        in all classes that have it. The result is empty for more than `AMBIGUOUS_LIMIT` properties, and for names that library objects
-        have, too.
+        in all classes that have it. The result is empty if the only property is `caller`, the function that contains the read. It is also
+        empty for more than `AMBIGUOUS_LIMIT` properties, and for names that library objects have, too.
         """
         if name.startswith("__") or rules_of(self.entry).is_common_name(name) or self.entry.in_tests:
             return []

@@ -96,7 +96,10 @@ class Calls:
         return targets
 
     def accepting(self, reference: Reference, called: TermIndex, targets: list[Target]) -> list[Target]:
-        """Return the targets of a call that accept its receiver and its arguments."""
+        """Return the targets of a call that accept its receiver and its arguments.
+
+        `called` is the index of the called expression, without type arguments.
+        """
         rules, overloads = rules_of(self.entry), self.targets.overloads
         if rules.has_overloads:
             return overloads.chosen(reference, targets) or overloads.chosen(reference, self.callees.extensions(reference, called))

@@ -35,7 +35,8 @@ class Constructors:
     def of_subclasses(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
         """Yield constructors of subclasses, because `cls()` may run any of them.
 
-        `symbol` is the class of `cls`. If the subclasses have more than `hierarchy.MAX_OVERRIDES` constructors, none is yielded.
+        `symbol` is the class of `cls`, and `caller` the function that contains the call, which is never yielded. If the subclasses have
+        more than `hierarchy.MAX_OVERRIDES` constructors, none is yielded.
         """
         for name in rules_of(self.entry).constructors:
             found = self.hierarchy.overrides(symbol, name, caller)

@@ -45,9 +45,9 @@ class Dispatch:
     def targets(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
         """Yield the methods that a call on an object may run.
 
-        `plain` are the methods found for the object's declared class. Methods of subclasses that override them are added. `is_self` is
-        True for a call on `self`. A method that no object can run gets a reference edge instead of a call edge. Such a method is
-        abstract, or is overridden in all classes that are instantiated.
+        `caller` is the function that contains the call. `plain` are the methods found for the object's declared class. Methods of
+        subclasses that override them are added. `is_self` is True for a call on `self`. A method that no object can run gets a reference
+        edge instead of a call edge. Such a method is abstract, or is overridden in all classes that are instantiated.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:
@@ -165,8 +165,8 @@ class Dispatch:
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
         """Whether a method cannot run, because no object inherits it.
 
-        `owner` is the class that defines the method `name`. Objects of the class `symbol` and of its subclasses are examined. The result
-        may be True in two cases:
+        `owner` is the class that defines the method `name`. `is_overridden` tells whether a subclass overrides it. Objects of the class
+        `symbol` and of its subclasses are examined. The result may be True in two cases:
 
         - A subclass overrides the method, and the project may create objects of `symbol` or of a subclass.
         - `owner` is a protocol.

@@ -32,14 +32,17 @@ from graphmem.resolution.values.types import CLASS, EXT, MODULE, NAMESPACE, Atom
 
 
 def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> FileResolution:
-    """Return the edges that begin in a file, and its unresolved calls."""
+    """Return the edges that begin in a file, and its unresolved calls.
+
+    `hierarchy` has the subclasses of each class of the project.
+    """
     return _Resolving(inference, hierarchy, entry).run()
 
 
 def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEntry, fault: str) -> FileResolution:
     """Return the definitions of a file whose resolution failed.
 
-    The result has no edges. `fault` describes the failure and becomes part of the result.
+    `hierarchy` has the subclasses of each class. The result has no edges. `fault` describes the failure and becomes part of the result.
     """
     resolving = _Resolving(inference, hierarchy, entry)
     resolving.definitions()

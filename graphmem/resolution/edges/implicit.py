@@ -158,7 +158,7 @@ class ImplicitCalls:
         """Add the call that fetches the next element from an iterator.
 
         `name` is the method of `receiver` that creates the iterator. For `__iter__` in Python, the added call is that of `__next__`. If
-        `name` does not create an iterator, nothing is added.
+        `name` does not create an iterator, nothing is added. A `confidence` of 0 means the default of the rule.
         """
         following = rules_of(self.entry).next_step(name)
         if following:

@@ -165,7 +165,10 @@ class Overloads:
         return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments), keywords, bound=True)
 
     def _fits(self, reference: Reference, symbol: Symbol | None, is_extension: bool) -> bool:
-        """Whether the arguments of a call fit a function in number and names."""
+        """Whether the arguments of a call fit a function in number and names.
+
+        If `is_extension` is true, the function adds a method to a type from outside, and the receiver counts as one more argument.
+        """
         if symbol is None:
             return False
         entry = self.project.entry(symbol)
@@ -179,7 +182,8 @@ class Overloads:
         """Score how well the arguments of a call fit the parameters of a function.
 
         A higher score is better; -1 means that the call cannot run the function. If the arguments fit two functions equally well, a
-        function without a parameter such as `*args` gets the higher score. If `filled` is True, the call may leave out parameters.
+        function without a parameter such as `*args` gets the higher score. `is_extension` tells whether the receiver is passed as the first
+        argument. If `filled` is True, the call may leave out parameters.
         """
         if symbol is None or not (self._fits(reference, symbol, is_extension) or (filled and self._is_longer(reference, symbol))):
             return IMPOSSIBLE
@@ -386,7 +390,10 @@ class Overloads:
 
 
 def _most(scored: Sequence[tuple[int, Target]]) -> list[Target]:
-    """Return the functions with the highest score."""
+    """Return the functions with the highest score among the pairs `scored`.
+
+    Each pair is (score, function).
+    """
     most = max((score for score, _ in scored), default=IMPOSSIBLE)
     return [target for score, target in scored if score == most]
 

@@ -212,8 +212,8 @@ class Reads:
     def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str, confidence: float = 0.0) -> None:
         """Add edges to a class member that `x.name` reads or writes.
 
-        `atom` is one of the types that `x` may have. Accessors, descriptors and properties get call edges, and other members get reference
-        edges.
+        `atom` is one of the types that `x` may have. A `confidence` of 0 means the default of the rule. Accessors, descriptors and
+        properties get call edges, and other members get reference edges.
         """
         inference, rules = self.inference, rules_of(self.entry)
         if atom[0] == INST:

@@ -93,8 +93,8 @@ class Recorder:
     def leave_unresolved(self, reference: Reference, value: Type, reason: str) -> None:
         """Count a call as unresolved if it may run a function of the project.
 
-        `value` is the type of the callee, or of the receiver if the callee's type is unknown. Calls of built-in methods, containers and
-        lambdas are not counted, because they run no such function.
+        `value` is the type of the callee, or of the receiver if the callee's type is unknown. `reason` says why the call is unresolved.
+        Calls of built-in methods, containers and lambdas are not counted, because they run no such function.
         """
         if value is TOP:
             self._add_unresolved(reference, "too_many_candidates")

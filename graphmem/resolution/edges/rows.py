@@ -84,13 +84,16 @@ class Evidence:
     def handles(self, kind: str, name: str, framework: str, symbol: Symbol, rule: str, line: int) -> None:
         """Record that a framework knows a function by a key, such as a route.
 
-        `kind` is the kind of key, such as `route`. `name` is the key, and `symbol` is the function.
+        `kind` is the kind of key, such as `route`. `name` is the key, `symbol` is the function, and `rule` tells how the key was found.
         """
         line = line if symbol.path == self.path else 0
         self._handles.add(HandlesRow(kind, name, framework, symbol.id, RULES[rule].confidence, rule, line))
 
     def add_unresolved(self, caller: str, name: str, line: int, column: int, reason: str) -> None:
-        """Record a call as unresolved, with the reason."""
+        """Record that a call in the definition `caller` is unresolved.
+
+        `name` is the called name, at `line` and `column`. `reason` says why no target was found.
+        """
         id_ = stable_id("unresolved", self.project, self.path, caller, name, str(line), str(column))
         self._unresolved[id_] = UnresolvedRow(id_, self.path, caller, name, line, reason)
 

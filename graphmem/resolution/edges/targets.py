@@ -78,9 +78,10 @@ class Targets:
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
         """Yield the definitions that run when a value of a given type is called.
 
-        `rule` is the rule by which the value was found, and `name` is the name in the call. Most targets get this rule, too. But a function
-        that code passed or stored as a value gets the rule `function_value`. Such a function may have another name than `name`. For the
-        rule `import`, functions keep this rule, because an import may rename a function.
+        `rule` is the rule by which the value was found, `caller` is the function that contains the call, and `name` is the name in the
+        call. Most targets get this rule, too. But a function that code passed or stored as a value gets the rule `function_value`. Such a
+        function may have another name than `name`. For the rule `import`, functions keep this rule, because an import may rename a
+        function.
         """
         rules = rules_of(self.entry)
         likely = shared_among(value)
@@ -126,8 +127,8 @@ class Targets:
     def _of_stored(self, function: Func, plain: Target, caller: Symbol) -> Iterator[Target]:
         """Yield the functions that may run when code calls a stored function.
 
-        `plain` is the stored function itself. After `step = self.step`, the call `step()` runs the method `step` of the object's class,
-        which may be a subclass that overrides the method.
+        `plain` is the stored function itself, and `caller` is the function that contains the call. After `step = self.step`, the call
+        `step()` runs the method `step` of the object's class, which may be a subclass that overrides the method.
         """
         _, symbol, receiver = function
         if receiver is not None and receiver[0] == INST:
@@ -150,7 +151,8 @@ class Targets:
     def stored_in(self, name: str, caller: Symbol) -> list[Target]:
         """Return the functions that `x.name()` may run if `x` has an unknown type.
 
-        These are the functions and callable objects that classes store in an attribute `name`. They share one confidence.
+        These are the functions and callable objects that classes store in an attribute `name`. They share one confidence. `caller` is the
+        function that contains the call.
         """
         values = (self.of_attribute((INST, base, False), name, "inferred_type", caller) for base in self.names.storing(name))
         found = {target.symbol: target for value in values for target in value if target.symbol is not None}
@@ -160,7 +162,8 @@ class Targets:
     def of_attribute(self, atom: Atom, name: str, receiver_rule: str, caller: Symbol) -> Iterator[Target]:
         """Yield the definitions that a call `x.name()` can run.
 
-        `atom` is one of the types that `x` may have. `receiver_rule` is the rule that explains how `x` got its type.
+        `atom` is one of the types that `x` may have. `receiver_rule` is the rule that explains how `x` got its type, and `caller` is the
+        function that contains the call.
         """
         value = self.inference.expanded(self.inference.attribute_of(atom, name))
         own = frozenset(one for one in value if one[0] != INST or self._is_callable(one))

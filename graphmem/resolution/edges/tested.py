@@ -45,7 +45,10 @@ class Called(NamedTuple):
 
 
 def add_subjects(entry: FileEntry, project: Project, called: list[Called], evidence: Evidence) -> None:
-    """Add an edge from each test of a file to the code that it is about."""
+    """Add an edge from each test of a file to the code that it is about.
+
+    `called` are the calls in the file, with the symbols that they run. The edges are added to `evidence`.
+    """
     of_test: dict[int, list[Called]] = {}
     for one in called:
         target = project.file(one.symbol.path) if one.confidence >= LEAST_CALL else None

@@ -17,7 +17,8 @@ MAX_RENAMES: Final = 3
 def written_type(inference: Inference, entry: FileEntry, scope: int, term: TermIndex, line: int, depth: int = 0) -> Type:
     """Return the type that the source declares for an expression at a line.
 
-    The type is that of a parameter, of a variable, or of the result of a function. If nothing is declared, the result is empty.
+    The type is that of a parameter, of a variable, or of the result of a function. If nothing is declared, the result is empty. `depth` is
+    the number of assignments such as `a = b` that were followed so far.
     """
     found, asked = EMPTY, entry.terms[term]
     if asked[0] == NAME:

@@ -114,8 +114,9 @@ class CallIndex:
 def keys_of_decorator(terms: Sequence[Term], frameworks: Frameworks, decorator: TermIndex, decorated: str) -> Iterator[str]:
     """Yield the keys under which a decorator is indexed.
 
-    The key of `@name` is "name", and the key of a call `@name(…)` is "@name". A decorator that connects the function to an event also
-    has a key that begins with "!". A decorator that registers a route also has a key that begins with "/".
+    `decorator` is the index of its expression, and `decorated` the name of the decorated function. The key of `@name` is "name", and the
+    key of a call `@name(…)` is "@name". A decorator that connects the function to an event also has a key that begins with "!". A decorator
+    that registers a route also has a key that begins with "/".
     """
     term = terms[decorator]
     name = last_name(terms[term[1]] if term[0] == CALL else term)

@@ -331,7 +331,7 @@ class FileEntry:
         return names is None or name in names
 
     def slot(self, scope: int, name: str, slot: Slot) -> None:
-        """Add a binding of a name, such as `x = f()`, to a scope."""
+        """Add `slot`, a binding of a name such as `x = f()`, to a scope."""
         self.slots.setdefault(scope, {}).setdefault(name, []).append(slot)
 
     def _index_binding(self, position: int, binding: Binding) -> None:

@@ -315,9 +315,9 @@ class Project:
         return stale
 
     def _take_in(self, facts: FileFacts, rules: FileRules) -> None:
-        """Add a file to the indexes over all files.
+        """Add the facts of a file to the indexes over all files.
 
-        After an unexpected error, only its module is added, without definitions.
+        `rules` are the rules of the file's language. After an unexpected error, only its module is added, without definitions.
         """
         try:
             self._add(facts, rules)

@@ -31,8 +31,8 @@ MAX_TAGS: Final = 6
 def are_built_together(path: str, line: str, other_path: str, other_line: str) -> bool:
     """Return whether one build can contain both of two files.
 
-    `path` and `line` are the path and the `//go:build` line of the first file. A file without that line has "". The result is also True if
-    a constraint cannot be parsed or has too many tags.
+    `path` and `line` are the path and the `//go:build` line of the first file, `other_path` and `other_line` those of the second. A file
+    without that line has "". The result is also True if a constraint cannot be parsed or has too many tags.
     """
     written = [_constraint(path, line), _constraint(other_path, other_line)]
     if "" in written or written[0] == written[1]:

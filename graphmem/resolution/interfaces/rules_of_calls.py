@@ -331,7 +331,7 @@ class CallRules:
     def called_through(self, package: str, dotted: str) -> Sequence[Through]:
         """Return the calls that an external function makes to its arguments.
 
-        For `sorted(items, key=f)`, an example is the call of `f`.
+        The function is given by its package and dotted name. For `sorted(items, key=f)`, an example is the call of `f`.
         """
         return ()
 

@@ -180,7 +180,8 @@ def _of_container(inference: Inference, given: Box, declared: Instance | ExtInst
 def _of_array(inference: Inference, given: Box, declared: Box) -> int:
     """Score how well an array fits a parameter that is an array.
 
-    Elements of primitive types must have the same type. Other elements may be of a subtype.
+    `given` and `declared` are the types of the array and of the parameter. Elements of primitive types must have the same type. Other
+    elements may be of a subtype.
     """
     element, wanted = (join_all(box[2][:1]) for box in (given, declared))
     of_values, wants_values = (any(_name(atom) in PRIMITIVES for atom in value) for value in (element, wanted))

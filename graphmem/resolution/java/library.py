@@ -31,8 +31,8 @@ _OF_ARGUMENTS: Final = LIBRARY.arguments
 def result(inference: Inference, atom: Outside, call: Call, containers: Containers) -> Type | None:
     """Return the result type of a call of Java's library; None if unknown.
 
-    Most methods are found by name alone in a table. This is possible because a listed method, such as `length`, has the same result in all
-    classes of the library.
+    `containers` tells which library classes are containers. Most methods are found by name alone in a table. This is possible because a
+    listed method, such as `length`, has the same result in all classes of the library.
     """
     _, package, dotted, given = atom
     if package == JAVA and dotted == ARITHMETIC:
@@ -84,7 +84,10 @@ def _made(inference: Inference, package: Package, dotted: str, call: Call, conta
 
 
 def _elements(given: Type) -> Type:
-    """Return the type of the elements of arrays, collections and streams."""
+    """Return the type of the elements in `given`.
+
+    `given` is a type of arrays, collections or streams.
+    """
     return join_all(atom[2][0] for atom in ordered(given) if atom[0] == BOX and len(atom[2]) == 1)
 
 

@@ -168,7 +168,7 @@ def _prefix(inference: Inference, entry: FileEntry, scope: int, term: TermIndex,
     """Return the literal with which a computed string begins; "" without one.
 
     For `"do_" + name`, `"do_%s" % name`, `f"do_{name}".lower()` and `"do_{}".format(name)`, the result is `do_`. A variable is replaced by
-    its value, at most `MAX_RENAMES` times.
+    its value, at most `MAX_RENAMES` times; `depth` counts these replacements.
     """
     found = entry.terms[term]
     if found[0] == CALL:

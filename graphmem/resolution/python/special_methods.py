@@ -117,7 +117,10 @@ class SpecialMethods(ClassRules, CallRules):
         return made_accessors(inference, entry, entry.facts.bindings[position], _ACCESSORS[kind]) if kind in _ACCESSORS else ()
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """Return the type of an operator's result: `a.__add__(b)` for `a + b`."""
+        """Return the type of an operator's result: `a.__add__(b)` for `a + b`.
+
+        `receiver` is the left operand, `sign` the operator, and `is_unary` tells whether there is no other operand.
+        """
         method = METHODS.get(sign)
         return inference.method_result(receiver, method) if method else EMPTY
 

@@ -56,7 +56,7 @@ def _kinds_of_argument(inference: Inference, entry: FileEntry, reference: Refere
 def _points(inference: Inference, method: Symbol, given: Sequence[frozenset[object]]) -> int:
     """Return how many arguments fit a method's parameters; -1 if one does not.
 
-    An argument of unknown type is not counted, and does not give -1.
+    `given` has the comparison keys of each argument's type. An argument of unknown type is not counted, and does not give -1.
     """
     entry = inference.project.entry(method)
     definition = entry.definitions[method.index]

@@ -390,7 +390,7 @@ def _below(folder: str, name: str) -> str:
 def _from_itself(place: Place, name: str) -> bool:
     """Return whether a name is imported from a crate or module of that name.
 
-    `use anyhow::anyhow` binds a macro, which does not begin the path `anyhow::Result`.
+    `place` is the binding of the name. `use anyhow::anyhow` binds a macro, which does not begin the path `anyhow::Result`.
     """
     found = place.entry.facts.imports[place.slot.index] if place.slot.kind == "import" else None
     return found is not None and found.kind != "import" and found.module.partition("::")[0] == name

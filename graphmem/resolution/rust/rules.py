@@ -114,8 +114,8 @@ class RustRules(RustTraits):
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """Return the type of an operation, from the trait method that it calls.
 
-        `receiver` is the left operand. If its type has no such method, a unary operator such as `*x` returns `receiver` itself. For a
-        binary operator the result is then empty.
+        `receiver` is the left operand, `sign` the operator, and `is_unary` tells whether there is no other operand. If its type has no such
+        method, a unary operator such as `*x` returns `receiver` itself. For a binary operator the result is then empty.
         """
         for method in (UNARY if is_unary else BINARY).get(sign, ()):
             name = method.rpartition(".")[2]

@@ -313,7 +313,7 @@ class ScopedClasses(ScopedNames):
         return self.missing_member(receiver, name) or super().member_outside(inference, receiver, base, name)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Return whether a function accepts a given number of arguments.
+        """Return whether a function accepts `positional` arguments.
 
         In languages that do not check the number of arguments, any number is accepted.
         """

@@ -342,12 +342,18 @@ def _definition(place: Place) -> Definition | None:
 
 
 def is_private(place: Place) -> bool:
-    """Return whether a definition is visible only in its own file."""
+    """Return whether a definition is visible only in its own file.
+
+    `place` is the definition.
+    """
     definition = _definition(place)
     return definition is not None and "private" in definition.modifiers
 
 
 def is_class(place: Place) -> bool:
-    """Return whether a binding of a name is the definition of a class."""
+    """Return whether a binding of a name is the definition of a class.
+
+    `place` is the binding.
+    """
     definition = _definition(place)
     return definition is not None and definition.kind in CLASS_KINDS

@@ -208,7 +208,7 @@ class ScopedRules(ScopedProtocols):
         return one((EXTI, self.builtin_package, kind, None)) if kind else EMPTY
 
     def _part(self, holder: Container, part: int | str) -> Type:
-        """Return the type of a part of a pair or a map.
+        """Return the type of a part of a pair or a map, which is `holder`.
 
         `part` is a position in the pair, or in the pairs of the map. For a map, `part` may also be `keys`, `values` or `entries`.
         """

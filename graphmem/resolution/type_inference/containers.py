@@ -198,7 +198,10 @@ class Containers:
         return box("iter" if kind == "generator" else kind, self.term(entry, scope, element, line))
 
     def operator(self, entry: FileEntry, scope: int, sign: str, left: TermIndex, right: OptionalTerm, line: int) -> Type:
-        """Return the type of an operator's result, given its operands."""
+        """Return the type of the result of an operator, such as `a + b`.
+
+        `sign` is the operator. `left` and `right` are the indices of the operands; `right` is -1 for an operator with one operand.
+        """
         value = self.expanded(self.term(entry, scope, left, line))
         found = bottom_for(value)
         for atom in ordered(value) if sign not in ASSIGNING else ():

@@ -403,9 +403,9 @@ class Evaluation:
     def _made_by_receiver(self, entry: FileEntry, scope: int, called: TermIndex, callee: Type, line: int) -> Type:
         """Return the type of `self.factory()`, if `factory` holds a class.
 
-        A subclass may assign another class to the attribute `factory`, so the class is not known here. Therefore the result is a
-        placeholder, a `MADE` tuple. For each caller, `substituted` later replaces it by an object of the right class. For any other call
-        than `self.factory()`, the result is empty.
+        `called` is the index of `self.factory`, and `callee` its type. A subclass may assign another class to the attribute `factory`, so
+        the class is not known here. Therefore the result is a placeholder, a `MADE` tuple. For each caller, `substituted` later replaces it
+        by an object of the right class. For any other call than `self.factory()`, the result is empty.
         """
         term = entry.terms[called]
         if term[0] != ATTR or not rules_of(entry).first_parameter_is_receiver or not any(atom[0] == CLASS for atom in callee):

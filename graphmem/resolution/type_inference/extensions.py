@@ -55,9 +55,9 @@ class ExtensionRules(Protocol):
 def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> list[Symbol]:
     """Return the best fitting extension functions of a given name.
 
-    An extension function adds a method to a type from outside. `receiver` is the object on which the function is called. An extension of
-    the receiver's own type fits better than one of a base type. An extension must be in the package of the file or in an imported package.
-    If there is none, an extension of another package is returned if it is the only one that fits.
+    An extension function adds a method to a type from outside. `rules` are those of the file's language. `receiver` is the object on which
+    the function is called. An extension of the receiver's own type fits better than one of a base type. An extension must be in the package
+    of the file or in an imported package. If there is none, an extension of another package is returned if it is the only one that fits.
     """
     if not inference.project.knows_name(name):
         return []

@@ -215,7 +215,7 @@ class Names:
         return found
 
     def slot(self, place: Place) -> Type:
-        """Return the type that one binding, such as `x = f()`, gives a name."""
+        """Return the type that a name gets from one binding, such as `x = f()`."""
         entry, scope, slot = place
         if slot.kind == "parameter":
             return one((PARAM, entry.symbols[scope], slot.index))

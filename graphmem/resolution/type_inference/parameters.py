@@ -170,7 +170,7 @@ def _is_marker(entry: FileEntry, parameter: Parameter) -> bool:
 
 
 def _objects_of(passed: Type) -> Type:
-    """Return a type with only its instances, without functions and classes.
+    """Return the type `passed` without its functions and classes.
 
     The result is the type of a parameter that has too many callers to read all of them.
     """

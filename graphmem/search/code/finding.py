@@ -83,6 +83,14 @@ def gather(query: str, shot: Snapshot, answers: Answers, signs: Signs, weights: 
     """Find candidates among code in every way: words, vectors, names, graph.
 
     The result has the scores of units: symbols, or chunks without a symbol.
+
+    Args:
+        query: the search text.
+        shot: the searched snapshot.
+        answers: the chunks that were found by words and by vectors.
+        signs: facts known before, such as the symbols that the query names.
+        weights: weights of the ways of searching for the query's type.
+        tuning: limits and switches of the search.
     """
     view, words, dense = shot.graph, answers.words, answers.dense
     weights = weights._replace(dense=weights.dense * answers.share, told=weights.told * (1 - answers.share))
@@ -111,7 +119,10 @@ def gather(query: str, shot: Snapshot, answers: Answers, signs: Signs, weights: 
 
 
 def _entries_of(chunks: Sequence[str], pieces: Pieces, shot: Snapshot) -> dict[str, Entry]:
-    """Return the word-index entries of chunks; removed chunks have none."""
+    """Return the entries of chunks in the word index, by chunk id.
+
+    `pieces` are chunks that an earlier query read. Removed chunks have no entry.
+    """
     entries = {chunk: piece.entry for chunk, piece in pieces.known(chunks).items()}
     if shot.words is not None and len(entries) < len(chunks):
         entries |= shot.words.entries(chunk for chunk in chunks if chunk not in entries)
@@ -121,7 +132,8 @@ def _entries_of(chunks: Sequence[str], pieces: Pieces, shot: Snapshot) -> dict[s
 def _lists(query: str, units: Units, words: UnitWords, cosines: Mapping[str, float], signs: Signs, weights: Weights) -> list[Ranked]:
     """Return one list of unit scores for each way of searching.
 
-    `words` and `cosines` have the scores of the two indexes.
+    `words` and `cosines` have the scores of the two indexes. `signs` has facts such as the symbols that the query names, and `weights` the
+    weight of each list.
     """
     view = units.view
     literals = literal(query, units.texts()) if weights.literal else {}
@@ -148,8 +160,8 @@ def worth_of(view: GraphView, query: str, tuning: Tuning) -> Callable[[str, str]
     """Return a function that lowers scores of tests and documents, or None.
 
     The function returns a factor for (kind of chunks, path of their file). The search by words multiplies the scores of these chunks by the
-    factor. Otherwise tests and documents would fill most of the limited number of candidates. The result is None if the query is not a
-    question about code, or mentions tests.
+    factor. Otherwise tests and documents would fill most of the limited number of candidates. `tuning` has the factors. The result is None
+    if the query is not a question about code, or mentions tests.
     """
     if not _asks_for_code(query) or _OF_TESTS.search(query) is not None:
         return None
@@ -286,8 +298,9 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 def _expansion(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
     """Return lists of candidates that resemble the best hits.
 
-    There are three lists. The first has candidates with similar vectors. The second has candidates that share rare words with the hits. The
-    third has candidates that an edge joins to a hit.
+    `fused` are the candidates, best first. `weights` and `tuning` have the weights of the lists and the number of hits to resemble. There
+    are three lists. The first has candidates with similar vectors. The second has candidates that share rare words with the hits. The third
+    has candidates that an edge joins to a hit.
     """
     chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if found.share and shot.vectors is not None else {}
     echo = weights.echo * found.share
@@ -310,7 +323,8 @@ def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: M
     - functions that only hold a long string;
     - tests, because a test repeats the words of the tested code.
 
-    A symbol that the query clearly names is lowered only if the symbol is a test. `tuning` has the factors; a factor of 1 lowers nothing.
+    A symbol that the query clearly names is lowered only if the symbol is a test. `voted` are the candidates, and `named` the named symbols
+    with their confidence. `tuning` has the factors; a factor of 1 lowers nothing.
     """
     units = found.units
     facts = units.facts([one.hit.id for one in voted])

@@ -116,7 +116,8 @@ def _named(fields: Sequence[list[str]], term_of: Mapping[str, str], met: dict[in
 def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str]) -> tuple[list[list[str]], list[int]]:
     """Return the query's words in each candidate's text, and text lengths.
 
-    The words are stems, and a length is a number of words. Both results are in the order of the candidates.
+    `term_of` maps a stem to the word of the query that it stands for. The words are stems, and a length is a number of words. Both results
+    are in the order of the candidates.
     """
     count = len(stems.units)
     found: list[list[str]] = [[] for _ in range(count)]
@@ -202,7 +203,8 @@ def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, floa
     """Return how much of each unit's names the query contains, 0 to 1.
 
     A unit is a symbol, or a chunk without a symbol. Names are the unit's own name, its enclosing names and its file's name. For each of the
-    three, the share of its words that the query has is computed. The result is the weighted mean of the shares.
+    three, the share of its words that the query has is computed. The result is the weighted mean of the shares, by unit. `named` has the
+    query's words in each name, and `fields` the weights.
     """
     worth = (fields.name_share, fields.outer_share, fields.file_share)
     total = math.fsum(worth)

@@ -42,7 +42,10 @@ def memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:
 
 
 def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Request) -> list[SearchHit]:
-    """Convert ranked code and documents to hits, with the lines that match."""
+    """Convert ranked code and documents to hits, with the lines that match.
+
+    `voted` are the ranked candidates, and `units` has their texts.
+    """
     view = shot.graph
     wanted = Wanted.by(request.query)
     shown = {one.hit.id for one in voted}

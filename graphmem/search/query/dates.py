@@ -82,9 +82,9 @@ def periods(query: str, now: datetime, years: tuple[int, int]) -> list[Period]:
 
 
 def nearness(created: datetime, spans: Iterable[Period]) -> float:
-    """Return how near a time is to the nearest of several periods.
+    """Return how near the time `created` is to the nearest of some periods.
 
-    The value is 1 inside a period and falls with the distance from the period. The value is 0 without periods.
+    The value is 1 inside a period and falls with the distance from the period. The value is 0 if `spans`, the periods, is empty.
     """
     return max((_nearness(created, span) for span in spans), default=0.0)
 
@@ -99,8 +99,8 @@ def _nearness(created: datetime, span: Period) -> float:
 def _named(match: re.Match[str], years: tuple[int, int]) -> Iterator[Period]:
     """Yield the periods that a date in a query means.
 
-    A date without a year means one period for each of the latest years in `years` (first, last). A date that does not exist, such as 31
-    June, means none.
+    `match` is the date in the query. A date without a year means one period for each of the latest years in `years` (first, last). A date
+    that does not exist, such as 31 June, means none.
     """
     parts = match.groupdict()
     month = _number(parts.get("month") or "")

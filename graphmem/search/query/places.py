@@ -43,7 +43,7 @@ def named_files(view: GraphView, query: str) -> dict[str, float]:
 def _readings(place: str) -> Iterator[str]:
     """Yield the paths in the project that a path in a query may stand for.
 
-    The first is the path as written. For an absolute path, as in tracebacks, its trailing parts follow, longest first.
+    The first is `place`, the path as written. For an absolute path, as in tracebacks, its trailing parts follow, longest first.
     """
     parts = place.strip("./-").split("/")
     yield "/".join(parts)
