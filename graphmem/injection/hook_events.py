@@ -101,6 +101,7 @@ class Hooks:
             return HookAnswer(agents.answer(known, call.event, self._pause(*pause)), "", 0, late=False)
         if call.moment == PROMPT and self._injector.edits.is_reminder(call.session, call.text):
             return HookAnswer("", "", 0, late=False)  # Gemini CLI passes a hook's reason to go on as the next prompt
+        before = self._phases.of(call.session)
         if call.moment in (TOOL, FAILURE) and call.tool:
             self._phases.acted(call.session, call_of(call.tool, call.args).action)
         call = call._replace(phase=call.phase or self._phases.of(call.session))
@@ -108,7 +109,9 @@ class Hooks:
             self._phases.end(call.session)
         files, search = self._files_of_call(call)
         events = _events(call, self._step(call))
-        self._injector.soon(lambda: self._take(events))
+        begins_phase = bool(call.phase) and not before and call.moment not in (START, END)
+        first_phase = [self._report(call, {"during": call.phase})] if begins_phase else []
+        self._injector.soon(lambda: self._take([*events, *first_phase]))
         injection = self._inject(call, known, files, search, started)
         if call.moment in (START, PROMPT):
             self._injector.soon(self._rehearse)
@@ -117,10 +120,9 @@ class Hooks:
             text = self._injector.at_stop(call.session)
         if text:  # what a session was shown must not count as evidence for the same statement
             shown = [one.id for one in injection.items if one.kind == "memory"] if injection is not None else []
-            told = {"session_id": call.session, "step": self._steps.get(call.session, 0), "kind": "step_complete"}
             during = {"during": call.phase} if call.phase else {}
             self._injector.soon(
-                lambda: self._take([{**told, "args": {"injected": shown, "injected_tokens": count_tokens(text), **during}}])
+                lambda: self._take([self._report(call, {"injected": shown, "injected_tokens": count_tokens(text), **during})])
             )
         point = injection.point if injection is not None else ""
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
@@ -152,6 +154,10 @@ class Hooks:
             while len(self._steps) > _SESSIONS:
                 self._steps.popitem(last=False)
             return step
+
+    def _report(self, call: HookCall, args: Mapping[str, object]) -> dict[str, object]:
+        """Return an event that reports facts about a session, such as its phase."""
+        return {"session_id": call.session, "step": self._steps.get(call.session, 0), "kind": "step_complete", "args": args}
 
     def _take(self, events: Sequence[Mapping[str, Any]]) -> None:
         if self._observe is not None and events:

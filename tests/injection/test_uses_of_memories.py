@@ -18,7 +18,7 @@ from graphmem.injection.tokens import count_tokens
 from graphmem.injection.uses import Known, UseBook, follows
 from graphmem.mcp_server.tools import TOOLS
 from graphmem.memory.reading.clock import ManualClock
-from graphmem.observe.ledger.measures import by_week, cost
+from graphmem.observe.ledger.measures import by_week, cost, measured
 from graphmem.security.access import Access
 from graphmem.security.guarded import guarded
 from graphmem.settings import Settings
@@ -180,12 +180,24 @@ def counts(service, trap):
 
 
 def test_a_cited_memory_counts_as_used_by_its_session(service, agent, trap):
-    assert trap.short_id in agent.read()  # without a start, which would show it before the phase is known
+    assert trap.short_id in agent.read()
     agent("Stop", last_assistant_message=f"I follow #{trap.short_id}.")
     agent("Stop", last_assistant_message=f"Again #{trap.short_id}.")
     assert counts(service, trap) == (1, False)
     assert service.parts.observer().record(agent.session).used == (trap.id,)
     assert service.parts.observer().record(agent.session).shown_in == {trap.id: "explore"}
+
+
+def test_a_memory_shown_at_the_start_counts_in_the_first_phase(service, agent, trap):
+    service.pin(trap.id)
+    assert trap.short_id in agent("SessionStart", source="startup")
+    assert service.parts.observer().record(agent.session).shown_in == {}
+    agent("UserPromptSubmit", prompt="Make totals exact.")
+    agent("PostToolUse", "Grep", {"pattern": "float_of"}, tool_response="shop/price.py")
+    agent.edit("exact_decimal(x)")
+    agent.test("3 passed in 0.1s")
+    body = measured(service.parts.observer().record(agent.session))
+    assert (body["in_phases"], body["used"]) == ({trap.id: "explore"}, [trap.id])
 
 
 @pytest.mark.parametrize(("passed", "used"), [("3 passed in 0.1s", 1), ("1 failed, 2 passed in 0.1s", 0)])

@@ -74,6 +74,7 @@ class Scratchpad:
         self.web_sources: dict[str, None] = {}
         self.injected_tokens = 0
         self.injected: dict[str, str] = {}  # shown memories -> the phase of work at that time, or ""
+        self.first_phase = ""  # of the session; also of memories shown before it
         self.used: dict[str, None] = {}  # memories that were opened, cited, followed or agreed with
         self.first_message = ""
         self.last_message = ""
@@ -152,10 +153,11 @@ class Scratchpad:
         """Record which memories the session was shown, and which it used.
 
         `info` has ids of memories in the lists "injected" (shown) and "used". For each shown memory, the phase of work in which it was
-        first shown is recorded too.
+        first shown is recorded too. A memory that is shown before the session has a phase counts in its first phase.
         """
         during = info.get("during")
         phase = during if during in PHASES else self.info.phase
+        self.first_phase = self.first_phase or str(phase)
         tokens = info.get("injected_tokens")
         if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 < tokens <= MAX_INJECTED:
             self.injected_tokens += tokens
@@ -352,6 +354,7 @@ class Scratchpad:
         if label != self.info.work_unit and self.info.work_unit:
             self.end_unit("", act)
         self.info = self.info._replace(work_unit=label or self.info.work_unit, phase=phase or self.info.phase)
+        self.first_phase = self.first_phase or self.info.phase
         if planned is not None:
             self.info = self.info._replace(planned_steps=planned)
 

@@ -309,7 +309,7 @@ class Running:
             last_message=pad.last_message[: MESSAGE_CHARACTERS * 4],
             injected=tuple(pad.injected),
             injected_tokens=pad.injected_tokens,
-            shown_in={one: phase for one, phase in pad.injected.items() if phase},
+            shown_in={one: phase or pad.first_phase for one, phase in pad.injected.items() if phase or pad.first_phase},
             used=tuple(one for one in pad.used if one in pad.injected),
             ignored=dict(sorted(ignored.items())),
         )
