@@ -58,7 +58,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
             raise pytest.UsageError(f"the value of --graphmem-root, {root}, is not a directory; give the root directory of the project")
         recording = _Recording(early_config, root, asked.graphmem_trace)
     except (GraphMemError, RuntimeError) as error:
-        raise pytest.UsageError(f"--graphmem: {error}") from error
+        raise pytest.UsageError(
+            f"the option --graphmem cannot record this test run ({error}); correct the cause, or run pytest without the option"
+        ) from error
     early_config.pluginmanager.register(recording, _PLUGIN)
 
 

@@ -100,7 +100,7 @@ class PrefetchedFile:
     """A file to read before work on a module."""
 
     path: str
-    share: Annotated[float, Doc("share of past agents' sessions on the module in which the file was read, 0 to 1")]
+    share: Annotated[float, Doc("share of the agents' past sessions on this module that read the file, 0 to 1")]
     tokens: int
     why: Annotated[
         str, Doc("why to read the file: always read, often read, or the number of changes that touched both the file and the module")

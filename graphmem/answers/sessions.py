@@ -21,7 +21,13 @@ class SessionInfo:
     agent: str
     title: str
     state: Annotated[str, Doc("state of the session: running or ended")]
-    outcome: Annotated[str, Doc("outcome of the session: validated, failed, accepted or abandoned; empty if unknown")]
+    outcome: Annotated[
+        str,
+        Doc(
+            "outcome of the session: validated (its checks passed), failed (its checks failed), accepted (its result was accepted) "
+            "or abandoned (the work was given up); empty if unknown"
+        ),
+    ]
     ending: Annotated[
         str,
         Doc(
@@ -187,9 +193,10 @@ class FindingVerdict:
     outcome: Annotated[
         str,
         Doc(
-            "outcome for the pattern: learnt, or why not: known (a memory exists), too_rare, gate_closed "
-            "(the session did not succeed), failed_approach, taken_back (a person rejected it), echo "
-            "(repeats a shown memory), weak, over_cap (too many memories) or refused"
+            "learnt if the pattern became a memory, or else the reason: known (a memory exists), too_rare (in too few sessions), "
+            "gate_closed (the session did not succeed), failed_approach (from an abandoned approach), taken_back (a person rejected "
+            "it), echo (repeats a shown memory), weak (too little evidence), over_cap (the session has more important patterns) or "
+            "refused (cannot be stored)"
         ),
     ]
     why: Annotated[str, Doc("reason for this outcome of the pattern, in one sentence")]
@@ -314,7 +321,13 @@ class SessionSummary:
     agent: str
     kind: str
     title: str
-    status: Annotated[str, Doc("outcome of the session: validated, failed, accepted or abandoned; empty if unknown")]
+    status: Annotated[
+        str,
+        Doc(
+            "outcome of the session: validated (its checks passed), failed (its checks failed), accepted (its result was accepted) "
+            "or abandoned (the work was given up); empty if unknown"
+        ),
+    ]
     started_at: MomentOrNone
     ended_at: MomentOrNone
     duration_s: float

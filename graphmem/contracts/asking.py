@@ -32,9 +32,10 @@ class Found(NamedTuple):
 
 
 def named(project: str, rows: Iterable[ContractRow]) -> list[ContractRow]:
-    """Put a project's name before the path and the symbol of each row.
+    """Return contract rows with a project's name before path and symbol.
 
-    The rows come from `contracts.json`. The result is a list of new rows.
+    A row is code that offers or uses a contract, such as a route. The rows come from the project's `contracts.json`. The result is a list
+    of new rows.
     """
     return [row._replace(path=f"{project}{BETWEEN}/{row.path}", symbol=row.symbol and f"{project}{BETWEEN}{row.symbol}") for row in rows]
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 def link(rows: Iterable[ContractRow]) -> list[Link]:
     """Return links from code that uses a contract to code that offers it.
 
-    Of several links between the same two places, the most certain is kept. Links are sorted by path, symbol and line of the use.
+    A contract is, for example, an HTTP route. Of several links between the same two places, the most certain is kept. Links are sorted by
+    path, symbol and line of the use.
 
     Args:
         rows: places that offer or use contracts; see `ContractRow`.

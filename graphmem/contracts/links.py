@@ -11,7 +11,10 @@ MOST: Final = 3
 
 
 class Link(NamedTuple):
-    """A link from code that uses a contract to the code that offers it."""
+    """A link from code that uses a contract to the code that offers it.
+
+    For example, from `fetch("/carts")` to the handler of the route `GET /carts`.
+    """
 
     asks: ContractRow
     offers: ContractRow

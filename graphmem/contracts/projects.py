@@ -26,7 +26,10 @@ LIST: Final = "organisation.json"
 
 
 class Neighbour(NamedTuple):
-    """Another project of the organisation, with its published contracts."""
+    """Another project of the organisation, with its published contracts.
+
+    A contract is, for example, an HTTP route.
+    """
 
     root: Path
     published: Published | None  # None: it has no index, or one of an earlier version

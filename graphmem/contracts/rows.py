@@ -39,7 +39,10 @@ class ContractRow(NamedTuple):
 
 
 class Published(NamedTuple):
-    """The content of `contracts.json`, which a project publishes."""
+    """The content of `contracts.json`: a project's contracts for others.
+
+    A contract is, for example, an HTTP route.
+    """
 
     run: str  # the index run that wrote it
     project: str

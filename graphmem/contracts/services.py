@@ -69,7 +69,10 @@ def is_stand_in(path: str) -> bool:
 
 
 def is_base(name: str) -> bool:
-    """Whether an option of a client holds the beginning of all its paths."""
+    """Whether an option, such as `baseURL`, sets the start of all paths.
+
+    The option belongs to a client of a service, which sends its requests to paths below the start.
+    """
     return name in _words().bases
 
 

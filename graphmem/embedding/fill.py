@@ -27,7 +27,10 @@ _LINES: Final = re.compile(r" \| Lines: \d+-\d+")
 
 
 class FillResult(NamedTuple):
-    """Numbers of added and missing vectors, and whether the fill was stopped."""
+    """Result of computing missing vectors: numbers of added and missing ones.
+
+    The result also says whether the computation was stopped before its end.
+    """
 
     done: int  # vectors added
     wanted: int  # vectors that were missing

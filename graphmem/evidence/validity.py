@@ -24,8 +24,8 @@ class Held(NamedTuple):
 def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None]) -> Held:
     """Find the observed edges and tests that are valid for the current graph.
 
-    An edge of a test run is valid if the body where it begins is unchanged and its other end exists. For an edge of a SCIP index, the
-    bodies of both ends must be unchanged.
+    Outside tools, such as SCIP indexers and recorded test runs, observed the edges. An edge of a test run is valid if the body where it
+    begins is unchanged and its other end exists. For an edge of a SCIP index, the bodies of both ends must be unchanged.
 
     Args:
         sidecar: the stored observations.

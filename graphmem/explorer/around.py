@@ -29,14 +29,14 @@ SWEEPS: Final = 6  # over the columns, sorting each by where its neighbours are
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Bounds of a neighbourhood.
+    """Limits of a neighbourhood: of the nodes some steps around given nodes.
 
     Attributes:
         depth: number of steps to each side, 1 to 4.
         kinds: kinds of edges to follow and to show.
         min_confidence: lowest confidence of the edges, in [0, 1].
-        limit: maximum number of nodes. Within a step, the project's own nodes come before externals, then code before tests, then nodes
-            with more confident edges.
+        limit: maximum number of nodes. Within a step, the project's own nodes come before used packages, then code before tests, then
+            nodes with more confident edges.
 
     Raises:
         BadInputError: a bound is out of range.
@@ -92,7 +92,9 @@ def neighbourhood(
 
 
 class _Around:
-    """The nodes around seeds, found step by step.
+    """The nodes around the seeds, found step by step.
+
+    The seeds are the nodes in the middle of the picture.
 
     Attributes:
         side: nodes -> number of steps to the right, negative to the left.
@@ -168,8 +170,8 @@ def _shown(view: GraphView, around: _Around, live: npt.NDArray[np.bool_]) -> dic
 def _holders(view: GraphView, seeds: Sequence[int], own: Collection[int]) -> dict[int, int]:
     """Map each node in `own` that is not a seed to the seed that contains it.
 
-    This seed is the innermost enclosing definition that is a seed. If there is none, the node is mapped to its file, if the file is a seed.
-    Otherwise the node is mapped to the first seed.
+    The seeds are the nodes in the middle of the picture. The seed that contains a node is its innermost enclosing definition among the
+    seeds. If there is none, the node is mapped to its file, if the file is a seed. Otherwise the node is mapped to the first seed.
     """
     found: dict[int, int] = {}
     files = {view.path(seed): seed for seed in seeds if view.file_node(view.path(seed)) == seed}
@@ -184,9 +186,9 @@ def _holders(view: GraphView, seeds: Sequence[int], own: Collection[int]) -> dic
 def _edges(view: GraphView, place: Mapping[int, int], live: npt.NDArray[np.bool_]) -> list[tuple[int, int, int]]:
     """Return (from, to, row) for each edge between two places in the picture.
 
-    `from` and `to` are places, and `row` is the edge's row in the graph. `place` maps nodes to places; the members of a seed share the
-    seed's place. Edges that are not `live` are left out. Of several edges of one kind between two places, only the most certain is kept. Of
-    equally certain ones, the first is kept.
+    `from` and `to` are places, and `row` is the edge's row in the graph. `place` maps nodes to places. A node in the middle of the picture
+    and its members, such as methods, share a place. Edges that are not `live` are left out. Of several edges of one kind between two
+    places, only the most certain is kept. Of equally certain ones, the first is kept.
     """
     best: dict[tuple[int, int, int], int] = {}
     for node, a in place.items():
@@ -240,8 +242,8 @@ def _next(
 ) -> list[int]:
     """Return the new nodes one step beyond `frontier`, most important first.
 
-    The project's own nodes come before externals, then code before tests, then nodes with more confident edges. `way` is 1 for dependents
-    and -1 for dependencies. Only `live` edges are followed. Nodes in `side` (already shown) and `hidden` are not new.
+    The project's own nodes come before externals (used packages), then code before tests, then nodes with more confident edges. `way` is 1
+    for dependents and -1 for dependencies. Only `live` edges are followed. Nodes in `side` (already shown) and `hidden` are not new.
     """
     found: dict[int, float] = {}
     for node in frontier:

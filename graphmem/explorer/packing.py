@@ -116,9 +116,9 @@ def _chain(circles: list[_Circle]) -> None:
 def _hit(a: _Circle, b: _Circle, c: _Circle) -> tuple[_Circle | None, _Circle | None]:
     """Find a circle in the front that `c` overlaps; return (ahead, behind).
 
-    `c` is a new circle that touches `a` and `b` in the front. The front is searched in both directions, nearer circles first. A circle
-    found after `b` is returned as `ahead`, and a circle found before `a` as `behind`. The other element is None. If `c` overlaps no circle,
-    both elements are None.
+    The front is the outermost ring of the circles packed so far. `c` is a new circle that touches `a` and `b` in the front. The front is
+    searched in both directions, nearer circles first. A circle found after `b` is returned as `ahead`, and a circle found before `a` as
+    `behind`. The other element is None. If `c` overlaps no circle, both elements are None.
     """
     x, y, r = c.x, c.y, c.r - TOUCH
     ahead, behind, way_ahead, way_behind = b.after, a.before, b.r, a.r
@@ -158,9 +158,9 @@ def _beside(b: _Circle, a: _Circle, c: _Circle) -> None:
 
 
 def _note_nearness(one: _Circle) -> None:
-    """Compute `near` of a circle in the front.
+    """Compute `near`, an attribute of the circle `one`.
 
-    `near` is the squared distance from (0, 0) to the point where the circle touches the next circle in the front.
+    `near` is the squared distance from (0, 0) to the point where the circle touches the next circle in the front, the outermost ring.
     """
     other = one.after
     both = one.r + other.r

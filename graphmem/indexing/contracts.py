@@ -27,7 +27,7 @@ SCHEMAS: Final = (".proto", ".graphql", ".graphqls", ".gql", ".yaml", ".yml", ".
 def is_schema(path: str) -> bool:
     """Whether a path has the suffix of a schema file, such as `.proto`.
 
-    Suffixes such as `.json` are included, because JSON files may declare contracts between programs.
+    Suffixes such as `.json` are included, because JSON files may declare routes and other contracts between programs.
     """
     return path.endswith(SCHEMAS)
 
@@ -75,7 +75,7 @@ class Contracts:
     def take(self, path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None, edges: Sequence[EdgeRow] = ()) -> None:
         """Add the contract ends that the parser found in one file to this run.
 
-        The arguments are those of `rows_of`.
+        A contract end is a place in code that offers or uses a contract, such as a route. The arguments are those of `rows_of`.
         """
         self._new[path] = rows_of(path, ends, resolver, edges)
 

@@ -31,7 +31,7 @@ _Row = TypeVar("_Row", "FileRow", "SymbolRow")
 
 
 class Sides(NamedTuple):
-    """Files, symbols and chunks that a run removes and adds.
+    """Files, symbols and chunks (pieces of files) that a run removes and adds.
 
     Each attribute is a pair: (removed rows, added rows). No id is in both.
     """

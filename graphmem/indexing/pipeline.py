@@ -215,7 +215,7 @@ class Indexer:
         return None
 
     def _write(self, run: Run, change: Change) -> int:
-        """Write the change to the store; return the new generation."""
+        """Write the change to the store; return the new counter of changes."""
         with run.meter.stage("write"):
             run.listener.step("write", message=f"{len(change.delta.symbols):,} symbols, {len(change.delta.edges):,} edges")
             meta = {
@@ -242,9 +242,10 @@ class Indexer:
         return generation
 
     def _project_rows(self, run: Run, generation: int, delta: GraphDelta | None) -> None:
-        """Update the copies of the graph in memory, and clean the cache.
+        """Update the copies of the graph in memory; prune the cache of parses.
 
-        `delta` is the change; None loads the whole graph.
+        `delta` is the change; None loads the whole graph. The cache has the results of parsing files; those of removed or older files are
+        deleted.
         """
         with run.meter.stage("project"):
             run.listener.step("project", message="search and graph projections")

@@ -194,9 +194,10 @@ class ResolveStage:
         return new
 
     def _resolve_file(self, path: str, run: Run, resolver: Resolver, new: Rows, called: dict[str, set[tuple[str, str]]]) -> tuple[int, str]:
-        """Resolve one file and add its rows; return its call sites and fault.
+        """Resolve the names in one file, and add the file's rows to `new`.
 
-        If the file has contracts, the ends of its calls are added to `called`.
+        Returns (number of call sites, fault); the fault is "" if there was none. If the file has contracts (such as routes), `called` gets
+        the (source id, destination id) of each of its calls, by path.
         """
         found = resolver.resolve(path)
         resolved = self._outside.merged(path, found)

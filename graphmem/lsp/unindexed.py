@@ -48,10 +48,11 @@ def find_namesake(service: Service, path: str, lines: Sequence[str], line: int, 
 
 
 def _nearness(symbol: SymbolInfo, path: str, word: str, lines: Sequence[str]) -> tuple[int, int]:
-    """Return how well a document's text and place fit a symbol's file.
+    """Return two numbers: how well a document fits the file of `symbol`.
 
-    The first number counts the parts of the file's path in the line with the name that has most of them. The second one counts the folders
-    that both files share.
+    Of the lines that contain `word`, the symbol's name, one mentions the most parts of the path of the symbol's file. The first number is
+    the number of these parts. The second number counts the folders that the path of that file and `path`, the path of the document, have in
+    common. `lines` are the lines of the document.
     """
     file = PurePosixPath(symbol.path)
     parts = {*file.parent.parts, file.stem.partition(".")[0]}

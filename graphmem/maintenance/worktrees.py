@@ -121,10 +121,10 @@ def _written(path: Path) -> tuple[int, int, int] | None:
 
 
 def _take(source: Path, target: Path, *, closed: bool) -> None:
-    """Copy a file of an index, or share its blocks on the disk.
+    """Copy a file of an index from the path `source` to the path `target`.
 
-    Links are not copied. If `closed` is True, no process writes to the file. If it is False, a SQLite file is copied as of one moment;
-    see `copy_file`.
+    If the disk supports it, both files share their blocks. A symbolic link is not copied. `closed` says that no process writes to the file;
+    otherwise a SQLite file is copied as of one moment, see `copy_file`.
     """
     if source.is_symlink() or not source.is_file():
         return

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def place(symbol: SymbolInfo) -> str:
-    """Return a symbol as `path:line name`; for an external symbol, its name."""
+    """Return a symbol as `path:line name`.
+
+    For a symbol of a used package, the result is only its name.
+    """
     return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
 
 

@@ -27,7 +27,7 @@ def within(argument: str, value: float, low: float, high: float) -> None:
         BadInputError: the message names `argument`, and gives the range.
     """
     if not low <= value <= high:
-        raise BadInputError(f"{argument} is {value}; use {low:,} to {high:,}", argument=argument, value=value)
+        raise BadInputError(f"{argument} is {value}; use a number from {low:,} to {high:,}", argument=argument, value=value)
 
 
 def page(limit: int, offset: int = 0) -> None:

@@ -80,7 +80,8 @@ class ContextOperations:
     ) -> Injection:
         """Show what past sessions and commits tell about a task.
 
-        The answer covers the duration of similar work, dead ends, files that change together, outcomes and recipes.
+        The answer covers the duration of similar work, dead ends, files that change together, outcomes and recipes (steps that worked
+        before).
 
         Args:
             task: description of the task, in words.

@@ -256,7 +256,7 @@ def within_bounds(function: Callable[..., Any], operation: Operation) -> Callabl
             if value is None:
                 continue
             if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
-                raise BadInputError(f"{name} is {value!r}; use {low:,g} to {high:,g}", argument=name, value=value)
+                raise BadInputError(f"{name} is {value!r}; use a number from {low:,g} to {high:,g}", argument=name, value=value)
         return function(*args, **kwargs)
 
     return call

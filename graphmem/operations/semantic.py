@@ -1,4 +1,4 @@
-"""Operations on the architecture: modules, flows, findings, documents."""
+"""Operations on the architecture: modules, call flows, problems, reports."""
 
 from __future__ import annotations
 
@@ -257,14 +257,16 @@ class SemanticOperations:
     def heat_history(self, steps: int = 24) -> Picture:
         """Hot spots over time.
 
-        The columns are `at` (the times), `commits` (the number of commits up to each time), `paths`, and `scores` (a list for each time).
+        The columns are `at` (the times), `commits` (the number of commits up to each time), `paths`, and `scores`. `scores` has a list for
+        each time, with a number from 0 to 100 for each path; the highest number is the riskiest to change.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
         """Progress of the paragraphs that a language model writes about the code.
 
-        There is one paragraph for each module and main flow. The call starts the missing ones and waits at most `waitS` seconds for them.
+        There is one paragraph for each module and main call flow. The call starts the missing ones and waits at most `waitS` seconds for
+        them.
         """
 
     @operation(

@@ -153,8 +153,8 @@ class SessionOperations:
     def experiment(self) -> Experiment:
         """Compare sessions with and without injected memories.
 
-        The groups are control, passive and full. The measures are tool calls, repeated reads, test commands that never failed, repeated
-        dead ends and corrections.
+        A session belongs to one of three groups: control (no memories are shown), passive (only at the start of a session) and full. The
+        measures are tool calls, repeated reads, test commands that never failed, repeated dead ends and corrections.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE)

@@ -318,7 +318,10 @@ class Projections(Loading):
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Return (number of chunks whose text hash is in `have`, number of all)."""
+        """Return (number of chunks whose text hash is in `have`, number of all).
+
+        A chunk is a piece of a file.
+        """
         with self._state:
             return sum(count for key, count in self._hashes.uses.items() if key in have), self._hashes.total
 

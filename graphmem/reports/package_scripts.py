@@ -50,7 +50,11 @@ def _scripts_in(text: str) -> Mapping[str, str]:
 
 
 def deno_script(project: Project, path: str) -> re.Match[str] | None:
-    """Return the parts of the nearest script `test`, or None without Deno."""
+    """Match the nearest script `test` with a call of `deno test`.
+
+    The match has two groups: `set` (variables such as `CI=1`, before the call) and `options` (after the call). The result is None if the
+    script is missing or does not call Deno alone.
+    """
     return _DENO.match(test_script(project, path)[1])
 
 

@@ -183,6 +183,14 @@ def test_a_root_that_is_not_there_is_a_sentence_and_not_a_traceback(shop, run_py
     assert "Traceback" not in ran.said
 
 
+def test_a_setting_that_stops_the_recording_is_named_with_its_consequence(shop, run_pytest):
+    (shop / "graphmem.toml").write_text("no_such_setting = 1\n", encoding="utf-8")
+    ran = run_pytest(shop, "--graphmem")
+    assert ran.code == 4
+    assert "the option --graphmem cannot record this test run (" in ran.said
+    assert "no_such_setting" in ran.said
+
+
 DAMAGES = {
     "another file": lambda data: b"SQLite format 3\0",
     "cut in half": lambda data: data[: len(data) // 2],

@@ -60,7 +60,7 @@ def test_the_bounds_of_an_operation_are_read_at_its_first_call():
     call = held_to(declared, lambda query, limit=10: limit)
     assert "parameters" not in vars(declared)
     assert call("cart", limit=3) == 3
-    with pytest.raises(BadInputError, match="limit is 0"):
+    with pytest.raises(BadInputError, match="limit is 0; use a number from 1 to "):
         call("cart", limit=0)
 
 

@@ -28,7 +28,8 @@ def add(
 ) -> None:
     """Register projects that use each other's contracts.
 
-    The list is stored for your account, outside the projects. `graphmem contracts` and `graphmem review` search the listed projects.
+    A contract is a route, remote procedure or topic that one program offers to others. The list is stored for your account, outside the
+    projects. `graphmem contracts` and `graphmem review` search the listed projects.
     """
     roots = [path.expanduser().resolve() for path in paths]
     missing = [path for path in roots if not path.is_dir() and not remove]

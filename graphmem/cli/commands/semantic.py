@@ -47,9 +47,10 @@ def describe(
         ),
     ] = 600,
 ) -> None:
-    """Have a language model describe each module and flow.
+    """Have a language model describe each module and call flow.
 
-    The configured model writes a paragraph about each module and flow. The command waits for the paragraphs.
+    A module is a group of files that belong together. A call flow is a chain of calls that starts at an entry point, such as a route. The
+    configured model writes a paragraph about each. The command waits for the paragraphs.
     """
     from graphmem.cli.render import reasons as render
 

@@ -47,7 +47,10 @@ def invite(
         str, typer.Option("--email", help="Mail address of the person at the identity provider, for logins in the browser.")
     ] = "",
     team: Annotated[
-        str, typer.Option("--team", help="Team that the person joins; with --on, the team gets the role instead of the person.")
+        str,
+        typer.Option(
+            "--team", help="Team that the person joins. With --on PROJECT, this team gets the role in the project, not the person."
+        ),
     ] = "",
     on: Annotated[
         str, typer.Option("--on", metavar="PROJECT", help="Project in which the person gets a role; with --team, the team gets the role.")

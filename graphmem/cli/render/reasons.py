@@ -54,9 +54,9 @@ def _print_reasons(output: Output, some: Sequence[Reason]) -> None:
 
 
 def paragraphs(output: Output, found: ParagraphState) -> None:
-    """Print how many descriptions of modules and flows are written.
+    """Print how many descriptions of modules and call flows are written.
 
-    A language model writes the descriptions.
+    A language model writes the descriptions. A call flow is a chain of calls that starts at an entry point.
     """
     if found.model:
         output.line((f"{found.written:,} of {plural(found.total, 'paragraph')}", HEADING), (f" written by {found.model}", DIM))

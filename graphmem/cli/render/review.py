@@ -90,7 +90,10 @@ def _tests(output: Output, found: Review, top: int) -> None:
 
 
 def _beside(output: Output, found: Review, top: int) -> None:
-    """Print memories, contracts and related files for the changed code."""
+    """Print memories, contracts and related files for the changed code.
+
+    A contract is, for example, a route with its clients.
+    """
     known = [
         ((f"#{one.memory.short_id}", common.NAME), (one.memory.type, common.PATH), one.memory.title, common.place(one.path, one.line))
         for one in found.known

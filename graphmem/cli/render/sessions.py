@@ -163,7 +163,10 @@ def listed(output: Output, page: SessionPage) -> None:
 
 @renders(SessionDetail, bare=lambda found: [one.key for one in found.findings])
 def detail(output: Output, found: SessionDetail) -> None:
-    """Print what an agent did in a session: files, commands, errors, findings."""
+    """Print what an agent did in a session: files, commands, errors, findings.
+
+    A finding is a pattern in the session's events, which may become a memory.
+    """
     one = found.session
     state = one.outcome or one.state
     output.line((one.id, common.NAME), f"   {one.kind}", f"   {one.agent}" if one.agent else "", (f"   {state}", common.DIM))

@@ -166,7 +166,8 @@ class IndexRuns:
     def _derived_after(self, summary: IndexSummary) -> IndexSummary:
         """Derive modules and flows after a large run, unless the project closes.
 
-        Returns the summary of the run. If results were derived, the summary also has the time for this, as `explorer`.
+        Modules are groups of files, and flows are paths of calls. Returns the summary of the run. If results were derived,
+        `seconds["explorer"]` of the summary is the time that this took.
         """
         if self._closing.is_set():
             return summary

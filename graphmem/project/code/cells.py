@@ -37,7 +37,11 @@ class NotebookCells:
     _kept: dict[tuple[str, str], _Cells] = field(default_factory=dict, init=False)
 
     def of_hits(self, view: GraphView, hits: list[ImpactHit]) -> list[ImpactHit]:
-        """Return the hits of an impact report with the cells of their steps."""
+        """Return an impact report's hits, with the notebook cells of their calls.
+
+        A hit is a symbol that depends on changed code. Its path has steps (edges, such as calls). Each step in a notebook gets the cell of
+        its line.
+        """
         return [
             dataclasses.replace(hit, path=[dataclasses.replace(step, cell=self.named(view, step.src.path, step.line)) for step in hit.path])
             if any(is_notebook(step.src.path) for step in hit.path)

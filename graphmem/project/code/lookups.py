@@ -130,7 +130,10 @@ class Lookups:
         return {one: self._placed(view, node, relation, sites(view, node, relation, limit)) for one, node in nodes_of(view, ids).items()}
 
     def _placed(self, view: GraphView, node: int, relation: str, found: Sequence[Site]) -> list[Site]:
-        """Return the edges of `node` with the notebook cells of their lines."""
+        """Return `found`, edges of `node`, with the notebook cells of their lines.
+
+        `relation` is the kind of edges, such as the callers.
+        """
         return self.cells.of_sites(view, found, "" if RELATIONS[relation].incoming else view.path(node))
 
     def known_about(self, ids: Sequence[str], limit: int = 5) -> dict[str, NearbyMemories]:

@@ -120,7 +120,7 @@ class Positions:
             node: the symbol.
             targets: ids of the symbol, and of nodes that count as the symbol, such as the constructor of a class. A file without edges to
                 any of these nodes is not read.
-            written: the result of `written` for the path.
+            written: the names in the file, as the method `written` returns them for the path.
         """
         places = {(one.line, one.column) for one in written if one.target in targets}
         if not places and path != view.path(node):

@@ -64,9 +64,9 @@ class Described:
         return [dataclasses.replace(info, paragraph=texts.get(info.id, "")) for info in infos]
 
     def flows(self, here: Semantics, flows: Sequence[Flow]) -> list[Flow]:
-        """Return the given flows with their paragraphs.
+        """Return the given call flows with their paragraphs.
 
-        Only the first `MOST_FLOWS` flows of the project can have paragraphs.
+        A flow is a path of calls from an entry point. Only the first `MOST_FLOWS` flows of the project can have paragraphs.
         """
         if not self.writes:
             return list(flows)
@@ -128,8 +128,8 @@ class LanguageQuestions:
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
         """Have the language model describe modules and flows; report progress.
 
-        Only missing paragraphs are written. The operations `modules`, `module` and `flows` also start the writing of missing paragraphs,
-        but do not wait for them.
+        Modules are groups of files, and flows are paths of calls. Only missing paragraphs are written. The operations `modules`, `module`
+        and `flows` also start the writing of missing paragraphs, but do not wait for them.
 
         Args:
             wait_s: seconds to wait for the paragraphs, 0 to 600.

@@ -81,7 +81,8 @@ class Paragraphs:
     def of(self, subjects: Iterable[Subject]) -> list[str]:
         """Return the description of each module or flow, one paragraph each.
 
-        A description that does not exist yet is "". The configured model then writes it in the background.
+        A flow is a path of calls. `subjects` has the facts about each module or flow. A description that does not exist yet is "". The
+        configured model then writes it in the background.
         """
         asked = list(subjects)
         with self._lock:
@@ -98,7 +99,8 @@ class Paragraphs:
     def state(self, subjects: Sequence[Subject], wait_s: float = 0.0) -> ParagraphState:
         """Return how many paragraphs of modules and flows are written.
 
-        The configured model writes missing ones in the background. The call waits for them at most `wait_s` seconds.
+        A flow is a path of calls. `subjects` has the facts about each module or flow. The configured model writes missing paragraphs in the
+        background. The call waits for them at most `wait_s` seconds.
         """
         until = time.monotonic() + wait_s
         self.of(subjects)
@@ -194,8 +196,8 @@ class Paragraphs:
 def paragraph(model: LanguageModel, subject: Subject) -> str:
     """Have a language model describe a module or a flow in a paragraph.
 
-    A sentence is dropped if it names something the model was not shown. A sentence that would make the paragraph too long is dropped, too.
-    Returns "" when too little remains.
+    `subject` has the facts about the module, or about the flow (a path of calls). A sentence is dropped if it names something the model was
+    not shown. A sentence that would make the paragraph too long is dropped, too. Returns "" when too little remains.
 
     Raises:
         LanguageModelError: the model does not answer, or not in the requested form.

@@ -273,8 +273,8 @@ def _comments(lines: Sequence[str], first: int, last: int, own: int) -> Iterator
 def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> tuple[list[tuple[float, Reason]], list[str]]:
     """Find commits that may answer the question, as (score, reason).
 
-    A commit is found in one of two cases: its message has words of the question, or it added the first symbol in `code` to the project. The
-    second result has a note if commits were not searched, or not all of them.
+    A commit is found in one of two cases: its message has words of the question (`wanted`), or it added the symbol of the first search hit
+    in `code` to the project. The second result has a note if commits were not searched, or not all of them.
     """
     words = sorted((stem if word.startswith(stem) and len(stem) >= _LEAST_STEM else word for stem, word in wanted.items()), key=len)[::-1]
     found: list[tuple[float, Reason]] = []

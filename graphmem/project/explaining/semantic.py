@@ -83,7 +83,7 @@ class SystemQuestions:
         return dataclasses.replace(found, module=module)
 
     def _place_of(self, here: Semantics, ref: str) -> int:
-        """Return a module's position in `modules.groups`.
+        """Return a module's position in `modules.groups`, the list of all modules.
 
         `ref` is the name or id of the module, or the path of a file in it.
 

@@ -273,7 +273,7 @@ def _hit(history: History, one: coaccess.Ranked, its: coaccess.Evidence, edges: 
 
 def _check(name: str, value: object, low: int, high: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise BadInputError(f"{name} is {value!r}; use {low:,} to {high:,}", argument=name, value=value)
+        raise BadInputError(f"{name} is {value!r}; use a number from {low:,} to {high:,}", argument=name, value=value)
 
 
 def _seconds(at: datetime | str | None) -> float:

@@ -1,6 +1,6 @@
 """Directory of an open branch: texts of its files, and its contracts.
 
-Files in which the branch equals the main branch are hard links.
+Contracts are, for example, routes with their clients. Files in which the branch equals the main branch are hard links.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ class BranchTrees:
 
     def write(self, root: Path, branch: Branch, own: Mapping[str, str], paths: Iterable[str]) -> None:
         """Write files of a branch, and its contracts, to its directory.
+
+        Contracts are, for example, routes with their clients.
 
         Args:
             root: directory of the branch.

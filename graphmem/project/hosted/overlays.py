@@ -85,9 +85,9 @@ class PushedBranch:
     bodies: Mapping[str, bytes]
 
     def own(self) -> dict[str, str]:
-        """Return the digests in which the branch differs from the main branch.
+        """Digests of the files in which the branch differs from the main branch.
 
-        The digest of a file that only the main branch has is `GONE`.
+        The result maps paths to digests (hashes of the files' rows). The digest of a file that only the main branch has is `GONE`.
         """
         own = {path: digest for path, digest in self.digests.items() if self.main.get(path) != digest}
         return own | dict.fromkeys(self.main.keys() - self.digests.keys(), GONE)
@@ -368,15 +368,18 @@ class Overlays:
         return generation
 
     def _shown(self, overlay: Overlay, paths: Sequence[str]) -> Rows:
-        """Return the graph rows of files, with the edges in a branch's open graph."""
+        """Return the graph rows of files as the branch's open graph shows them.
+
+        The rows are nodes, and the edges that begin in these files. The edges come from the open graph.
+        """
         rows = overlay.store.rows_of(paths, paths)
         edges = edges_of(overlay.graph.view(), paths)
         return Rows(rows.files, rows.symbols, rows.chunks, edges, rows.unresolved, rows.occurrences, {})
 
     def _stored(self, overlay: Overlay, paths: Sequence[str]) -> Rows:
-        """Return the graph rows of files, with the edges in a branch's store.
+        """Return the graph rows of files as the branch's store has them.
 
-        The store may be newer than the branch's open graph.
+        The rows are nodes, and the edges that begin in these files. The store may be newer than the branch's open graph.
         """
         rows = overlay.store.rows_of(paths, paths)
         edges = overlay.store.edges_from(paths)

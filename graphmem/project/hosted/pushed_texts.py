@@ -30,7 +30,7 @@ class PushedTexts:
         self._places: dict[str, Path] = {}
 
     def stored(self, parts: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-        """Yield the parts of a push, and write the texts of each to files."""
+        """Yield the parts of a push; write the texts of each to the upload folder."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for part in parts:
             for path, text in part["texts"].items():
@@ -39,9 +39,10 @@ class PushedTexts:
             yield part
 
     def move(self, paths: Container[str], removed: Iterable[str]) -> None:
-        """Delete the files in `removed`, then move the texts of `paths`.
+        """Delete the files `removed`, and move pushed texts to the project.
 
-        Other texts stay where they are.
+        The texts of the files in `paths` are moved from the upload folder to their paths in the project's directory. Other texts stay in
+        the upload folder.
         """
         for path in removed:
             remove(self._root, path)
@@ -51,14 +52,15 @@ class PushedTexts:
 
 
 def encoded(text: str) -> bytes:
-    """Return the text of a pushed file as the bytes that are stored."""
+    """Convert the text of a pushed file to the bytes that are stored."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def free_place(root: Path, path: str) -> Path:
-    """Return where the text of a file belongs, with an existing parent.
+    """Return the path at which the text of a file is stored.
 
-    A file at the place of a parent directory is deleted, and so is a directory at the place of the file.
+    Missing parent directories are created. A file at the path of a parent directory is deleted, and so is a directory at the path of the
+    file.
     """
     place = root / path
     try:

@@ -106,7 +106,10 @@ def _parts(text: str, separators: str) -> Iterator[str]:
 
 
 def _accepts_named(old: Sequence[Parameter], new: Sequence[Parameter]) -> bool:
-    """Whether parameters without types take all arguments of others."""
+    """Whether calls that fit the parameters `old` also fit `new`.
+
+    The parameters have no types. Positions, names, defaults and parameters such as `*args` are compared.
+    """
     ordered, its_ordered = ([one for one in every if one.kind in ("positional", "normal")] for every in (old, new))
     named = {one.name: one for one in new if one.kind in ("normal", "keyword")}
     kept = [*zip(ordered, its_ordered, strict=False), *((one, named.get(one.name)) for one in old if one.kind == "keyword")]
@@ -138,13 +141,19 @@ def _written(text: str) -> _Written:
 
 
 def _takes(old: _Written, new: _Written) -> bool:
-    """Whether a parameter takes all values of another one at its place."""
+    """Whether every argument for the parameter `old` also fits `new`.
+
+    Both parameters have the same position in their lists.
+    """
     is_kept = old.name == new.name and (new.is_optional or not old.is_optional)
     return is_kept and (old.shape == new.shape or _takes_objects(old.shape, new.shape))
 
 
 def _takes_objects(old: str, new: str) -> bool:
-    """Whether an object type such as `{a: number}` takes another one."""
+    """Whether every object of the type `old` also fits the type `new`.
+
+    Both are object types, such as `{a: number}`. For any other type, the result is False.
+    """
     if not (old.startswith("{") and new.startswith("{")):
         return False
     one, other = ({its.name: its for its in map(_written, _parts(text[1:-1], ",;")) if its.name} for text in (old, new))

@@ -94,7 +94,7 @@ class SearchQuestions:
     def _with_structure(self, request: Request, hits: list[SearchHit]) -> tuple[list[SearchHit], dict[str, str]]:
         """Add modules and flows to the hits of a search.
 
-        Nothing is added if a filter of the search excludes modules and flows. Otherwise:
+        Modules are groups of files, and flows are paths of calls. Nothing is added if a filter of the search excludes both. Otherwise:
 
         - If the search requests modules or flows, they are derived if necessary. If the search names no kinds, only those that were derived
           already are added.

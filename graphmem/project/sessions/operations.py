@@ -153,6 +153,9 @@ class Sessions:
     def end_session(self, id: str, outcome: str = "", learn: bool = True) -> SessionEnded:  # noqa: A002
         """End a session, and make memories from its findings. Idempotent.
 
+        A finding is a pattern in the session's events. `outcome` says how the work ended, such as "validated". If `learn` is false, no
+        memories are made.
+
         Raises:
             SessionNotFoundError: the session is unknown.
             BadInputError: the outcome is unknown.

@@ -77,8 +77,8 @@ def packages_of(languages: Collection[str]) -> Packages:
 class Semantics:
     """Modules, flows and other results for one state of the graph.
 
-    A result is computed when it is first used, so two threads must not use the object at once. Hold `lock` during every use, except a call
-    of `ready`.
+    Modules are groups of files, and flows are paths of calls from entry points. A result is computed when it is first used, so two threads
+    must not use the object at once. Hold `lock` during every use, except a call of `ready`.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Semantics:
 
     @cached_property
     def _saved(self) -> Kept:
-        """Modules, flows and other results that an earlier process saved on disk."""
+        """Modules, call flows and other results that an earlier process saved."""
         return Kept.load(self._file, self._key if self._file is not None else "", self.view)
 
     def _saved_of(self, made: Modules) -> bool:
@@ -121,7 +121,7 @@ class Semantics:
     def _are_saved(self) -> bool:
         """Whether the modules saved on disk belong to the present graph.
 
-        If so, modules and flows are loaded, and the files need not be divided into modules again.
+        If so, modules and flows (paths of calls) are loaded, and the files need not be divided into modules again.
         """
         return self._division_is_saved() and self._saved.has("settled") and self._saved.of("settled", bool)
 
@@ -144,7 +144,7 @@ class Semantics:
         )
 
     def keep(self) -> None:
-        """Save modules, flows and other results that the explorer shows first.
+        """Save modules, call flows and more, which the explorer shows first.
 
         If results were loaded from disk, nothing is saved.
         """
@@ -295,7 +295,8 @@ class Semantics:
     def ready(self, *, wanted: bool) -> tuple[list[ModuleInfo] | None, list[Flow] | None]:
         """Return the modules and the flows; None in place of missing ones.
 
-        Modules or flows are missing if they were not derived yet. Results that an earlier process saved count as derived.
+        Flows are paths of calls. Modules or flows are missing if they were not derived yet. Results that an earlier process saved count as
+        derived.
 
         Args:
             wanted: True to wait for `lock`, and derive missing results. False to return at once, even while another thread derives results.

@@ -1,4 +1,4 @@
-"""Save results such as modules and flows on disk, to load them at start.
+"""Save results such as modules and call flows on disk, to load at start.
 
 The results are derived from the graph. `graphmem index` derives them after a large run, so that the first visitor of the explorer does not
 wait. The file is valid for one graph, one list of commits and one version of graphmem's code; see `key_of`. A file that is damaged or does

@@ -1,4 +1,7 @@
-"""Derive modules, flows and similar results once the graph stops changing."""
+"""Derive modules, flows and similar results once the graph stops changing.
+
+Modules are groups of files, and flows are paths of calls from entry points.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ LARGE_SHARE: Final = 0.2  # of the files; after a run that changed fewer, result
 
 @dataclass(eq=False, repr=False)
 class SemanticSource:
-    """Modules, flows and other results for the newest graph, cached."""
+    """Modules, flows and other results for the newest graph, cached.
+
+    Modules are groups of files, and flows are paths of calls from entry points.
+    """
 
     graph: GraphSource
     store: GraphStore
@@ -39,7 +45,7 @@ class SemanticSource:
     _settling: tuple[Semantics | None, float] = field(default=(None, 0.0), init=False)  # the newest seen, and since when
 
     def newest(self) -> Semantics:
-        """The results for the newest graph: modules, flows, dead code.
+        """The results for the newest graph, such as modules and dead code.
 
         The results are cached until the graph or the known commits change.
 
@@ -54,9 +60,10 @@ class SemanticSource:
             return here
 
     def derive_after(self, run: IndexSummary) -> bool:
-        """Derive and save modules, flows and dead code after a large index run.
+        """Derive and save modules and call flows after a large index run.
 
-        The first search and the first visitor of the explorer then find the results ready. Deriving makes the run about a tenth longer.
+        Dead code is derived, too. The first search and the first visitor of the explorer then find the results ready. Deriving makes the
+        run about a tenth longer.
 
         Returns:
             True if the run was large, so that results were derived.

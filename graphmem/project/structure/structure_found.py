@@ -32,6 +32,8 @@ class _Part(NamedTuple):
 class Structure:
     """Modules and flows, prepared for a search of names and descriptions.
 
+    A module is a group of files, and a flow is a path of calls.
+
     Args:
         modules: the modules; None if they are not derived yet.
         flows: the flows; None if they are not derived yet.

@@ -1,1 +1,1 @@
-"""The memories in memory: columns, slots, links and searches."""
+"""The memories in memory: their properties, links, times and searches."""

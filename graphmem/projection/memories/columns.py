@@ -134,9 +134,10 @@ class SlotVectors:
         return bool(self.matrix.shape[1] == np.size(vector))
 
     def cosines(self, vector: F32, rows: Rows, n: int) -> F32:
-        """Return the cosines between `vector` and the vectors of some memories.
+        """Return the cosine between `vector` and each stored vector in `rows`.
 
-        The memories are at the row numbers `rows[:n]`. The result has one cosine for each of them.
+        `rows` has slots (row numbers of memories), which must be less than `n`, the number of slots in use. The result has the order of
+        `rows`.
         """
         return products(self.matrix, np.asarray(vector, np.float32), rows, n)
 

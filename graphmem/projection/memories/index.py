@@ -1,7 +1,7 @@
 """The in-memory copy of all memories: with links, times, words, vectors.
 
-The copy is built from the database, or read from the file of `memory_file`. 50,000 memories take seconds to index and a fraction of a
-second to read. After each accepted write of memories, the copy is updated.
+The copy is built from the database, or read from a file that `memories.file` has saved. 50,000 memories take seconds to index and a
+fraction of a second to read. After each accepted write of memories, the copy is updated.
 """
 
 from __future__ import annotations

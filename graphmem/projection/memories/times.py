@@ -19,7 +19,10 @@ class Timeline:
         self._entries: list[tuple[int, str]] = []  # (created_at in microseconds, id)
 
     def add(self, entries: Sequence[tuple[int, str]]) -> None:
-        """Add new memories; each entry is (creation time in microseconds, id)."""
+        """Insert new memories into this list, at the places of their times.
+
+        Each entry is (creation time in microseconds, id of the memory).
+        """
         if len(entries) > _MANY:
             self._entries = sorted([*self._entries, *entries])
         else:
@@ -27,11 +30,17 @@ class Timeline:
                 insort(self._entries, entry)
 
     def remove(self, entry: tuple[int, str]) -> None:
-        """Remove a memory, given as (creation time in microseconds, id)."""
+        """Remove a memory's entry from this list; the memory itself is kept.
+
+        The entry is (creation time in microseconds, id of the memory).
+        """
         del self._entries[self.place(entry)]
 
     def place(self, entry: tuple[int, str]) -> int:
-        """Return a memory's position in the list, given (creation time, id)."""
+        """Return the position of a memory's entry in this list.
+
+        The entry is (creation time in microseconds, id of the memory).
+        """
         return bisect_left(self._entries, entry)
 
     def between(self, first: int, last: int) -> list[tuple[int, str]]:

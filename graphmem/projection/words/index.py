@@ -1,9 +1,9 @@
 """Word search over the chunks of files, in one SQLite file.
 
-FTS5 indexes the normalised text of the chunks, and chunks are ranked by BM25. `word_rows` has the tables. A generation (number of the last
-change of the graph) is stored beside the rows and is updated in the same transaction. A reader sees the generation for which it was opened,
-regardless of later writes. Symbols have no separate rows. As measured, such rows did not improve the results, and made the file a third
-larger (docs/decisions/0003-projections.md).
+FTS5 indexes the normalised text of the chunks (pieces of files), and chunks are ranked by BM25. The module `words.rows` has the tables. A
+generation (number of the last change of the graph) is stored beside the rows and is updated in the same transaction. A reader sees the
+generation for which it was opened, regardless of later writes. Symbols have no separate rows. As measured, such rows did not improve the
+results, and made the file a third larger (docs/decisions/0003-projections.md).
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Segment(NamedTuple):
 
     @property
     def rows(self) -> list[int]:
-        """Positions of the segment's lines in the text of the chunk, from 0."""
+        """Positions of the segment's lines in its chunk (piece of a file), from 0."""
         number = self.number
         return [row for row, owner in enumerate(self.owners) if owner == number]
 
@@ -70,13 +70,13 @@ class Pieces:
         self._lock = Lock()
 
     def __len__(self) -> int:
-        """Return the number of chunks whose division is cached."""
+        """Return the number of chunks (pieces of files) in the cache."""
         return len(self._kept)
 
     def known(self, chunks: Iterable[str]) -> dict[str, Piece]:
         """Return the cached divisions of the given chunks, by chunk id.
 
-        Chunks that are not in the cache are left out.
+        A division says which lines of a chunk (piece of a file) belong to which symbol. Chunks that are not in the cache are left out.
         """
         kept = self._kept
         return {chunk: piece for chunk in chunks if (piece := kept.get(chunk)) is not None}

@@ -182,9 +182,10 @@ class Postings:
             self._words -= len(words)
 
     def mask(self, slots: Collection[int]) -> Bool | None:
-        """Return a mask of slots, for the argument `hidden` of other methods.
+        """Return an array with True at given slots, for the argument `hidden`.
 
-        The result is None for no slots.
+        A slot is the number of an indexed text. Other methods leave out the texts of the slots in `hidden`. The result is None for no
+        slots.
         """
         if not slots:
             return None
@@ -193,7 +194,11 @@ class Postings:
         return made
 
     def _of_term(self, term: str, hidden: Bool | None) -> tuple[npt.NDArray[np.int32], F32]:
-        """Return the slots of the texts with a stem, and how often each has it."""
+        """Return the slots of the texts with the stem `term`, and how often.
+
+        A slot is the number of an indexed text. The second array has the number of occurrences in each text. Texts of the mask `hidden` are
+        left out.
+        """
         slots = np.frombuffer(self._slots.get(term, b""), np.int32)
         counts = np.frombuffer(self._counts.get(term, b""), np.uint16).astype(np.float32)
         if hidden is None:
@@ -202,7 +207,11 @@ class Postings:
         return slots[kept], counts[kept]
 
     def _norm(self, hidden: Bool | None) -> tuple[int, F32]:
-        """Return the number of texts, and the divisor of each for its length."""
+        """Return the number of texts, and BM25's length normalisation of each.
+
+        The second result has one number for each slot (number of an indexed text): k1 × (1 - b + b × length / mean length). Texts of the
+        mask `hidden` count neither for the number nor for the mean.
+        """
         texts, words = self._texts, self._words
         if hidden is not None:
             texts -= int(hidden.sum())

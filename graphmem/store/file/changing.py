@@ -127,7 +127,7 @@ class StoreChanges(LiveFile):
         """Write a new database file with a code change; replace the old file.
 
         If `keep_code` is true, `delta` changes the stored code. Otherwise `delta` is the whole new code. After a crash, either the old or
-        the new file is in place, complete. Returns the new generation of the code.
+        the new file is in place, complete. Returns the new counter of code changes.
         """
         rows, text_bytes = weight(delta)
         old, new = self._file.stat().st_size, rows * ROW_BYTES + text_bytes

@@ -48,9 +48,9 @@ class Announcements:
         return self._highest
 
     def used(self) -> int:
-        """Return the highest generation that is not free for another change.
+        """Return the highest number of a change that is not free for another one.
 
-        While a change is announced, its own generation is free.
+        While a change is announced, its own number is free.
         """
         return self._highest - bool(self._thread)
 

@@ -143,7 +143,7 @@ def _moved_table(numbers: Sequence[Mapping[str, object]]) -> pa.Table:
 def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], held: Collection[str], moment: datetime) -> None:
     """Delete the nodes `ids` with their edges, except the nodes in `held`.
 
-    Memories link to the nodes in `held`. These nodes are kept and marked as stale since `moment`.
+    Memories link to the nodes in `held`. These nodes are kept and marked as stale (code that was removed) since `moment`.
     """
     if not ids:
         return
