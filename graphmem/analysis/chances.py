@@ -116,7 +116,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 
     Args:
         view: the graph.
-        values: value of each edge as a step of a walk (see `walk.step_values`).
+        values: value of each edge: its confidence times the weight of its kind.
         floor: lowest product of edge values on a path; the walk follows no path with a lower product.
         targets: nodes whose impact was asked for, not empty.
         reached: nodes that the walk reached.

@@ -81,8 +81,8 @@ def unjudged_tests(
 
     Args:
         view: the graph.
-        values: value of each edge as a step of a walk (see `walk.step_values`).
-        seeds: nodes where the walk began (the targets and their members).
+        values: value of each edge: its confidence times the weight of its kind.
+        seeds: nodes where the search for dependents began (the targets and their members).
         found: nodes that the answer lists.
         runs: valid results of the last test runs.
         able: families of languages (see `families`) whose code can name a target.

@@ -216,8 +216,8 @@ def _may_judge(view: GraphView, starts: Sequence[Start], seeds: Sequence[int], r
 def _by_use(view: GraphView, tests: Sequence[ImpactHit], seeds: Sequence[int]) -> list[ImpactHit]:
     """Sort tests: first those whose recorded run executed a seed.
 
-    A seed is a node where the walk began, such as the changed symbol. Then come tests that a runner can run, and of these, tests with a
-    TESTS edge to a seed.
+    A seed is a node where the search for dependents began, such as the changed symbol. Then come tests that a runner can run, and of these,
+    tests with a TESTS edge to a seed.
     """
     about = {view.ids[node] for seed in seeds for node in view.src[view.in_edges(seed, TESTS)].tolist()}
     return sorted(

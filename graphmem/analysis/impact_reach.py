@@ -1,4 +1,4 @@
-"""Walk the graph from changed symbols, and unite the results of the walks."""
+"""Search the graph from changed symbols on, and unite several searches."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray
 def _as_cases(view: GraphView, found: Found, seeds: Sequence[int]) -> Found:
     """Replace functions inside a test by the test that contains them.
 
-    A test runner can run only whole tests. `found` has the nodes that the walk reached, and `seeds` are the nodes where it began. If the
-    test is already among them, the function is only dropped.
+    A test runner can run only whole tests. `found` has the nodes that the search reached, and `seeds` are the nodes where the search began.
+    If the test is already among them, the function is only dropped.
     """
     inner = np.flatnonzero(view.is_test[found.nodes] & ~view.is_test_case[found.nodes]).tolist()
     named = {row: case for row in inner if (case := case_of(view, int(found.nodes[row]))) >= 0}
@@ -80,7 +80,7 @@ class Found(NamedTuple):
 
 
 def _tests_alone(view: GraphView, found: Walk) -> Walk:
-    """Keep only the tests among the nodes that a walk reached.
+    """Keep only the tests among the nodes that a search reached.
 
     The path to each test can still be read, although the nodes on the path are not in the result.
     """

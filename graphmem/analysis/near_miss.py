@@ -35,10 +35,10 @@ def nearest_miss(
 
     Args:
         view: the graph.
-        values: value of each edge as a step of a walk (see `walk.step_values`).
+        values: value of each edge: its confidence times the weight of its kind.
         seeds: first nodes of paths.
         ends: last nodes of paths.
-        found: nodes that a walk from the seeds reached within the bounds.
+        found: nodes that a search from the seeds reached within the bounds.
         bounds: the requested maximum number of steps and minimum confidence.
         deepest: maximum number of steps that a question may request.
     """

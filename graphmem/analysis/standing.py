@@ -51,7 +51,7 @@ def standing(view: GraphView, node: int) -> float | None:
 def _direct_dependents(view: GraphView) -> _Counts:
     """Count the direct dependents of each symbol.
 
-    Tests and module symbols (code outside definitions) are left out. As in an impact walk, a dependent of a class's member is also a
+    Tests and module symbols (code outside definitions) are left out. As in an impact report, a dependent of a class's member is also a
     dependent of the class. The class's own members are not its dependents.
     """
     ranked = (view.label == SYMBOL) & ~view.is_test & (view.kind != _MODULE)

@@ -163,7 +163,7 @@ class Walk:
 
 
 def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, float]) -> FloatArray:
-    """Return the value of each edge as one step of a walk, shape (edges,).
+    """Return the value of each edge for a search along edges, shape (edges,).
 
     The value is the edge's confidence times the weight of its kind. The value is 0 for edges whose kind is not in `kinds`.
     """
@@ -321,8 +321,8 @@ def _expand(
     """Walk one edge further from the nodes `frontier`.
 
     `handed_on` has the values of these nodes, and `best` the best value so far of every node. Returns four arrays with one element for each
-    node to which a better path was found: the node, the node before it, the edge row and the value. With `skips`, edges that may only be
-    the first step of a path are not followed.
+    node to which a better path was found: the node, the node before it, the edge row and the value. `values` and `floor` are those of
+    `walk`. With `skips`, edges that may only be the first step of a path are not followed.
     """
     counts, nodes, edges = _neighbours(adjacency, frontier)
     if not len(nodes):

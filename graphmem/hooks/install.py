@@ -207,9 +207,9 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
 
 
 def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
-    """Map each instruction file to an agent, with graphmem, that reads it.
+    """Map each instruction file to an agent that has graphmem and reads it.
 
-    An agent is installed if its settings have graphmem's hooks. Files without such an agent are left out.
+    An agent has graphmem if its settings have graphmem's hooks. Files without such an agent are left out.
     """
     installed = {one.agent for one in targets if one.kind != "markdown" and not one.optional and _is_installed(one)}
     return {_real(one.path): one.agent for one in targets if one.kind == "markdown" and one.agent in installed}

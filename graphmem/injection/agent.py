@@ -184,7 +184,7 @@ class ContextAgent:
     def open_window(self, session: str, window: str, *, inherits: bool) -> None:
         """Begin the context window of a subagent.
 
-        If it inherits the conversation of the main agent, it has the memories that the main agent was shown.
+        If `inherits` is true, the subagent has the conversation of the main agent, and with it the memories that the main agent was shown.
         """
         with self._lock:
             state = self._sessions.use(session)

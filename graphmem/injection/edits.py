@@ -146,7 +146,7 @@ class EditBook:
     def open_window(self, session: str, window: str, *, inherits: bool) -> None:
         """Begin the context window of a subagent.
 
-        If it inherits the conversation of the main agent, it has the advice that the main agent got.
+        If `inherits` is true, the subagent has the conversation of the main agent, and with it the advice that the main agent got.
         """
         with self._lock:
             state = self._sessions.use(session)

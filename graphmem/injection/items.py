@@ -72,7 +72,7 @@ def clean(text: str) -> str:
 
 
 def plain_path(path: str) -> str:
-    """Put a file's path on one line, without the beginning of a citation.
+    """Put a file's path on one line; replace `[^`, which begins a citation.
 
     A malicious file name may contain line ends, followed by instructions to an agent. Brackets, as in `app/[id]/page.tsx`, are kept.
     """
@@ -80,7 +80,7 @@ def plain_path(path: str) -> str:
 
 
 def cited_path(path: str) -> str:
-    """Put a file's path on one line, without `]`, which would end a citation."""
+    """Put a file's path on one line, and replace `]`, which ends a citation."""
     return plain_path(path).replace("]", ")")
 
 

@@ -78,7 +78,7 @@ class FactsCache:
     def put_many(self, parsed: Iterable[ParsedFile]) -> bool:
         """Store the results of parsing files, in one transaction.
 
-        Return whether they were stored. If the write fails, the cache is not changed, and `notes` gets the reason.
+        Return whether they were stored. If the write fails, the cache is not changed, and the attribute `notes` gets the reason.
         """
         rows = (
             (

@@ -24,7 +24,10 @@ GIT_IGNORE: Final = ".gitignore"
 
 @dataclass(frozen=True, slots=True)
 class SkippedFiles:
-    """The content of `grammars/skipped.toml`, which explains the keys."""
+    """Names of files and folders that an index run skips.
+
+    The content is that of `grammars/skipped.toml`, whose comments explain each key.
+    """
 
     cache_folders: frozenset[str]
     vendored_folders: frozenset[str]

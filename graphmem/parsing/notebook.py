@@ -25,7 +25,10 @@ _REMEDY: Final = "nothing of it is in the index; open it in Jupyter and save it 
 
 @dataclass(frozen=True, slots=True)
 class NotebookTable:
-    """The content of `grammars/notebooks.toml`, which explains the keys."""
+    """Endings, default language and commands of notebooks.
+
+    The content is that of `grammars/notebooks.toml`, whose comments explain each key.
+    """
 
     suffixes: tuple[str, ...]
     default: str

@@ -208,8 +208,8 @@ class _Run:
     def _vector(self, index: MemoryIndex | None) -> F32 | None:
         """Return the vector of the query, or None.
 
-        The result is None without a model, without stored vectors of this model, and after the deadline. The reason is recorded in
-        `missing`.
+        The result is None without a model, without stored vectors of this model, and after the deadline. The reason is recorded in the
+        attribute `missing`.
         """
         shot, embedder = self.shot, self.embedder
         if embedder is None:
@@ -240,7 +240,7 @@ class _Run:
     def _collect(self, path: _Path) -> Any:
         """Wait for the result of one search method.
 
-        The result is None if the method did not run, failed, or missed the deadline. The reason is recorded in `missing`.
+        The result is None if the method did not run, failed, or missed the deadline. The reason is recorded in the attribute `missing`.
         """
         if path.future is None:
             if path.reason:

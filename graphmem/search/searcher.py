@@ -143,8 +143,8 @@ class Searcher:
     def _await_vectors(self, request: Request) -> None:
         """Wait until the texts to search have vectors, or until the time is over.
 
-        All searches together wait at most `patience_s` seconds. Once a search finds that no vector is missing, the full time is allowed
-        again.
+        All searches together wait at most `patience_s` seconds, a limit in `SearchModels`. Once a search finds that no vector is missing,
+        the full time is allowed again.
         """
         embedder = self._vectors.query_embedder()
         if self._patience_left <= 0 or embedder is None or not self._is_missing(request):

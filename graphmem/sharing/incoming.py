@@ -132,9 +132,9 @@ class Incoming:
         return update
 
     def _events(self, update: _Update, tally: Tally) -> list[Event]:
-        """Return an event for each memory that changes, and count them.
+        """Return an event for each memory that changes, for the audit log.
 
-        Own operations, and links to code that was indexed meanwhile, are not counted.
+        The changes are counted in `tally`. Own operations, and links to code that was indexed meanwhile, are not counted.
         """
         by_others = set(self._side.ids(dirty=BY_OTHERS))
         events: list[Event] = []

@@ -314,7 +314,10 @@ class SharedLog(AbstractContextManager["SharedLog"]):
 
 
 def rules_of(db: psycopg.Connection[Any]) -> int:
-    """Return the version of the rules for people in a database that has them."""
+    """Return the version of the access rules for people in a database.
+
+    A database whose rules have no version number has the version 1.
+    """
     [has_version] = db.execute("SELECT to_regprocedure('graphmem.rules()') IS NOT NULL").fetchall()[0]
     return int(db.execute("SELECT graphmem.rules()").fetchall()[0][0]) if has_version else 1
 

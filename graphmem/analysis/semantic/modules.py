@@ -135,8 +135,8 @@ class Modules:
     def between(self) -> dict[tuple[int, int], I64]:
         """Edges from one module to another, by (from, to).
 
-        A module is given by its position in `groups`, and an edge by its row: the position in the arrays of the graph. Edges from tests,
-        and edges from or to files that only re-export names (façades), are excluded.
+        A module is given by its position in the list `groups`, and an edge by its row: the position in the arrays of the graph. Edges from
+        tests, and edges from or to files that only re-export names (façades), are excluded.
         """
         rows: dict[tuple[int, int], list[I64]] = defaultdict(list)
         files = self.files
@@ -149,7 +149,7 @@ class Modules:
 
     @cached_property
     def ordering(self) -> dict[tuple[int, int], I64]:
-        """The edges of `between` that decide layers and cycles.
+        """The edges between modules that decide layers and cycles.
 
         Edges from the sender of a request to the code that answers it are left out if they close a cycle, because two programs that send
         requests to each other remain two programs. A request that closes no cycle is included, so a client is above its server.
@@ -168,7 +168,7 @@ class Modules:
     def _against(self) -> frozenset[tuple[int, int]]:
         """Dependencies between modules to ignore when layers are computed.
 
-        Each is (from, to). A module is given by its position in `groups`. Without these dependencies, the modules have no cycle.
+        Each is (from, to). A module is given by its position in the list `groups`. Without these dependencies, the modules have no cycle.
         """
         return frozenset(feedback(self.weights))
 
@@ -176,7 +176,7 @@ class Modules:
     def upward(self) -> frozenset[tuple[int, int]]:
         """Dependencies between modules that do not lead to a lower layer.
 
-        Each is (from, to). A module is given by its position in `groups`. These dependencies are ignored when layers are computed.
+        Each is (from, to). A module is given by its position in the list `groups`. These dependencies are ignored when layers are computed.
         Requests that would close a cycle are included.
         """
         requests = self.between.keys() - self.ordering.keys()
@@ -186,7 +186,7 @@ class Modules:
     def weights(self) -> dict[tuple[int, int], float]:
         """Number of edges from one module to another, by (from, to).
 
-        A module is given by its position in `groups`. The edges are those of `ordering`.
+        A module is given by its position in the list `groups`. The edges are those of `ordering`.
         """
         return {pair: float(len(rows)) for pair, rows in self.ordering.items()}
 
@@ -194,8 +194,8 @@ class Modules:
     def layer(self) -> dict[int, int]:
         """Layer of each module, 0 at the bottom; a module is above what it uses.
 
-        A module is given by its position in `groups`. Dependencies in `_against` are ignored, so modules of a cycle may have different
-        layers. See also `stratum`.
+        A module is given by its position in the list `groups`. Dependencies in `_against` are ignored, so modules of a cycle may have
+        different layers. See also `stratum`.
         """
         return layers(range(len(self.groups)), self.weights, sorted(self._against))
 
@@ -203,7 +203,7 @@ class Modules:
     def knots(self) -> list[list[int]]:
         """Cycles of modules: groups that depend on each other, largest first.
 
-        A module is given by its position in `groups`.
+        A module is given by its position in the list `groups`.
         """
         return components(self.weights)
 
@@ -211,7 +211,7 @@ class Modules:
     def stratum(self) -> dict[int, int]:
         """Layer of each module; all modules of a cycle have the same layer.
 
-        A module is given by its position in `groups`. In contrast to `layer`, no dependency is ignored.
+        A module is given by its position in the list `groups`. In contrast to `layer`, no dependency is ignored.
         """
         return strata(range(len(self.groups)), self.weights)
 
@@ -219,8 +219,8 @@ class Modules:
     def worth_cutting(self) -> frozenset[tuple[int, int]]:
         """Dependencies to remove first, to take modules out of their cycles.
 
-        Each is (from, to). A module is given by its position in `groups`. The removal of any one of them takes a module out of its cycle.
-        Of all such dependencies, only the few with the least weight for each freed module are chosen; see `layering.worth_cutting`.
+        Each is (from, to). A module is given by its position in the list `groups`. The removal of any one of them takes a module out of its
+        cycle. Of all such dependencies, only the few with the least weight for each freed module are chosen; see `layering.worth_cutting`.
         """
         return frozenset(worth_cutting(self.weights, self._against))
 
@@ -408,7 +408,10 @@ class Modules:
         return ModuleMap(self.infos, self.dependencies, self.modularity, notes, state)
 
     def detail(self, i: int, state: IndexState) -> ModuleDetail:
-        """Return details of one module, given by its position in `groups`."""
+        """Return details of one module.
+
+        `i` is the position of the module in the list `groups`.
+        """
         group, files, view = self.groups[i], self.files, self.view
         hottest = float(self.heat.max(initial=0.0)) or 1.0
         links = self._inside(i)

@@ -136,7 +136,11 @@ class Places:
 
     @cached_property
     def _with_word(self) -> list[Counter[str]]:
-        """Number of each module's files that have a folder of a given name above."""
+        """For each module, the number of its files below a folder of each name.
+
+        A module is given by its position in the list. Each item maps the name of a folder to the number of files below folders of this
+        name.
+        """
         return [Counter(word for path in files for word in set(path.split("/")[:-1])) for files in self.naming]
 
     def shared_word(self, module: int, base: str) -> str:

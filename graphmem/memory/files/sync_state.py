@@ -41,7 +41,7 @@ NOTHING_COMMON: Final = Common({}, {})
 def name_in_state(path: Path, state: Path) -> str:
     """Return the key under which the state of a file is stored.
 
-    The key is the file's path relative to the index. So the key stays the same when project and index move together.
+    The key is the file's path relative to the index directory, `state`. So the key stays the same when project and index move together.
     """
     return Path(os.path.relpath(path.absolute(), state.absolute())).as_posix()
 

@@ -158,8 +158,8 @@ class Recovery:
     def begin_again(self, deleted: int, actor: str) -> list[str]:
         """Start a new journal after all memories were deleted.
 
-        Call this only when the old journal has recorded the deletion, so that no memory returns after a crash. The old journal's files are
-        deleted, and their names returned.
+        `deleted` is their number, which the new journal records. Call this only when the old journal has recorded the deletion, so that no
+        memory returns after a crash. The old journal's files are deleted, and their names returned.
         """
         self._committer.flush()
         files = self._journal.delete()

@@ -286,7 +286,7 @@ class MemoryRepository(MemoryReader):
     def catch_up(self) -> None:
         """Repair differences between the graph and the journal of memories.
 
-        `notes` then has one sentence for each repair.
+        The attribute `notes` then has one sentence for each repair.
         """
         with self._turn:
             done = self.recovery.level() if self.store.feed is None else []

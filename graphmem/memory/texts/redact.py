@@ -145,9 +145,9 @@ def _kinds() -> Mapping[str, str]:
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
     """Return (word, index, pattern) for each word that hints at a secret.
 
-    Each word belongs to one kind of secret, and `index` is the position of this kind in `shapes`. A string that has none of the words of a
-    kind is not searched for secrets of that kind. If `pattern` is not None, the word counts only where `pattern` matches at the word's
-    position.
+    Each word belongs to one kind of secret, and `index` is the position of this kind in the list that `shapes()` returns. A string that has
+    none of the words of a kind is not searched for secrets of that kind. If `pattern` is not None, the word counts only where `pattern`
+    matches at the word's position.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 
@@ -155,7 +155,8 @@ def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
 def _possible(text: str) -> tuple[int, ...]:
     """Return the kinds of secrets that a string could contain.
 
-    A kind is represented by its index in `shapes`. This test is cheap and runs before the search. For most strings, the result is empty.
+    A kind is represented by its position in the list that `shapes()` returns. This test is cheap and runs before the search. For most
+    strings, the result is empty.
     """
     lower = text.lower()
     found: dict[int, None] = {}
@@ -180,7 +181,7 @@ def _is_near(lower: str, need: str, near: re.Pattern[str] | None) -> bool:
 def _patterns_of(chosen: tuple[int, ...]) -> re.Pattern[str]:
     """Return one pattern that matches secrets of the kinds `chosen`.
 
-    A kind is an index in `shapes`. If several kinds match, the one that comes first in `chosen` counts.
+    A kind is a position in the list that `shapes()` returns. If several kinds match, the one that comes first in `chosen` counts.
     """
     every = shapes()
     return re.compile("|".join(f"(?P<s{i}>{every[i].pattern})" for i in chosen))

@@ -19,7 +19,10 @@ def module_of(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFiles:
-    """The content of `grammars/configuration.toml`, which explains the keys."""
+    """Names by which configuration files are recognised.
+
+    The content is that of `grammars/configuration.toml`, whose comments explain each key.
+    """
 
     names: frozenset[str]
     endings: tuple[str, ...]

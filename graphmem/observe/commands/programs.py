@@ -11,7 +11,10 @@ from graphmem.runtime.data.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """The content of `grammars/programs.toml`, which explains the keys."""
+    """Programs on command lines, and whether their output is local text.
+
+    Local text comes from the project or the machine. The content is that of `grammars/programs.toml`, whose comments explain each key.
+    """
 
     readers: frozenset[str]
     listers: frozenset[str]

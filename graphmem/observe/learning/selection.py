@@ -121,8 +121,8 @@ class Selection:
     def _refused(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
         """Return the reason for rejecting a finding that no person requested.
 
-        `seen` has the numbers of sessions and agents that made the finding. The result is None if the finding is accepted. Otherwise it is
-        a tuple as in `_stopped`.
+        The result is (outcome, reason, id of the memory concerned or ""); None if the finding is accepted. `seen` has the numbers of
+        sessions and agents that made the finding.
         """
         ledger = self._means.ledger
         is_dead_end = one.memory_type == gates.DEAD_END

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def settle(book: MemoryRepository, ledger: Ledger) -> int:
     """End the trial of memories that were learnt at least a day ago.
 
-    A memory that was used, or that other sessions confirmed, gets the status "confirmed". It keeps its status if its evidence contains
-    external text. The importance of a memory without use or confirmation is reduced.
+    A memory that was used, or that other sessions confirmed, gets the status "confirmed". A memory whose evidence contains external text
+    keeps its status. The importance of a memory without use or confirmation is reduced.
 
     Returns:
         Number of memories whose trial ended.

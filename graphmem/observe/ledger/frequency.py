@@ -71,8 +71,8 @@ class Share(NamedTuple):
     def is_enough(self) -> bool:
         """Whether the pattern occurs in a large enough share of the sessions.
 
-        The lower end of the share's confidence interval must reach `least`, and at least `fewest` sessions must have the pattern. If the
-        pattern could occur in no session, the result is True.
+        The lower end of the share's confidence interval must reach the attribute `least`, and at least `fewest` sessions must have the
+        pattern. If the pattern could occur in no session, the result is True.
         """
         return self.of == 0 or (self.found >= self.fewest and lower(self.found, self.of) >= self.least - 1e-9)
 
@@ -80,8 +80,8 @@ class Share(NamedTuple):
     def is_refuted(self) -> bool:
         """Whether the pattern certainly occurs in too small a share of sessions.
 
-        The upper end of the share's confidence interval is below `least`. If a memory was made from the finding already, it was learnt too
-        early.
+        The upper end of the share's confidence interval is below the attribute `least`. If a memory was made from the finding already, it
+        was learnt too early.
         """
         return self.of > 0 and upper(self.found, self.of) < self.least
 

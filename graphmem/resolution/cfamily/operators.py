@@ -99,7 +99,7 @@ class CFamilyOperators(CFamilyNames):
     def _fitness(self, inference: Inference, function: Symbol, operands: Sequence[Operand]) -> int:
         """Score how well operands fit an overloaded operator; -1 for no fit.
 
-        `function` is the overload. A higher score is better.
+        `function` is the overload, and `operands` are the operands with their classes. A higher score is better.
         """
         entry = inference.project.entry(function)
         definition = entry.definitions[function.index]

@@ -162,8 +162,8 @@ class CSharpRules(CSharpUsings):
     def _runnable(self, inference: Inference, found: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the extension methods that a call can run.
 
-        An extension method is left out if the extended type has a method with the same name and parameters, because C# then prefers the
-        method of the type.
+        `found` are the extension methods that fit. One is left out if the extended type has a method with the same name and parameters,
+        because C# then prefers the method of the type.
         """
         return [symbol for symbol in found if not self._is_hidden(inference.project.entry(symbol), symbol)]
 

@@ -11,7 +11,10 @@ from graphmem.runtime.data.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class CSharpLibrary:
-    """The content of `library.toml`, which explains each key."""
+    """Names of the .NET library that the rules of C# use.
+
+    The content is that of `grammars/csharp/library.toml`, whose comments explain each key.
+    """
 
     functions: frozenset[str]
     implicit_usings: Mapping[str, tuple[str, ...]]

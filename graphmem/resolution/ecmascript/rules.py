@@ -130,7 +130,7 @@ class EcmascriptRules(Prototypes, Receivers, EcmascriptTypes):
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the result type of an external call; None if it is unknown.
 
-        `require("module")` and `import("module")` return modules. Other results come from the table in `library`.
+        `require("module")` and `import("module")` return modules. Other results come from the table in the module `library`.
         """
         if atom[1] == PACKAGE and atom[2] == CAST:
             return self.cast(inference, call)

@@ -11,7 +11,10 @@ from graphmem.runtime.data.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class EcmascriptLibrary:
-    """The content of `library.toml`, which explains each key."""
+    """Names of the standard library of JavaScript, of browsers and of Node.
+
+    The content is that of `grammars/ecmascript/library.toml`, whose comments explain each key.
+    """
 
     globals: frozenset[str]
     common: frozenset[str]

@@ -251,8 +251,8 @@ class Callees:
     def _is_anything(self, base: Type) -> bool:
         """Whether a value may be an object of any class, given its type `base`.
 
-        The result is True if library functions returned the value, or if `base` is empty. It is always False in languages where
-        `libraries_give_anything` is False.
+        The result is True if library functions returned the value, or if `base` is empty. It is always False if the rules of the language
+        set `libraries_give_anything` to False.
         """
         rules = rules_of(self.entry)
         return rules.libraries_give_anything and all(

@@ -140,9 +140,10 @@ class Targets:
         yield plain
 
     def _is_of_family(self, caller: Symbol, symbol: Symbol) -> bool:
-        """Whether a method's class is a given class, or a base of that class.
+        """Whether a method belongs to a class, or to a base of that class.
 
-        `caller` is the method. Code there that calls a method of an object stored in the object itself.
+        `caller` is the method, and `symbol` is the class. If so, an object of this class that the method calls is taken for the object
+        itself.
         """
         entry = self.project.entry(caller)
         method = entry.enclosing(caller.index, ("method",))
@@ -220,8 +221,8 @@ class Targets:
     def _is_stored(self, function: Symbol, rule: str) -> bool:
         """Whether code stored a function in an attribute, as in `self.f = f`.
 
-        `rule` is the rule by which the function was found. The result is False for a method of the class. It is also False in languages
-        where `values_are_checked` is False.
+        `rule` is the rule by which the function was found. The result is False for a method of the class. It is also False if the rules of
+        the language set `values_are_checked` to False.
         """
         return rule in ("self", "receiver_type") and function.kind == "function" and rules_of(self.entry).values_are_checked
 

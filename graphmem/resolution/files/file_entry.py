@@ -230,9 +230,9 @@ class FileEntry:
     def _index_fills(self) -> None:
         """Index the statements that add a value to a container, by container.
 
-        `fills` has statements such as `x.append(y)`, in which the container is the variable `x`. `member_fills` has those in which the
-        container is an attribute of the method's own object, such as `self.items.append(y)`. For an attribute of another object, `calls`
-        has the statement under the key "+items", except in test files.
+        The attribute `fills` has statements such as `x.append(y)`, in which the container is the variable `x`. `member_fills` has those in
+        which the container is an attribute of the method's own object, such as `self.items.append(y)`. For an attribute of another object,
+        `calls` has the statement under the key "+items", except in test files.
         """
         for position, binding in enumerate(self.facts.bindings):
             if binding.op != "fill":

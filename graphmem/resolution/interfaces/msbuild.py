@@ -28,7 +28,7 @@ def read_msbuild(text: str) -> dict[str, object]:
 
 
 def _names(value: str) -> list[str]:
-    """Return the qualified names in a list that semicolons divide."""
+    """Return the qualified names in a string, which semicolons divide."""
     return [name for part in value.split(";") if _QUALIFIED.fullmatch(name := part.strip())]
 
 

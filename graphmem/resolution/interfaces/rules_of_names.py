@@ -73,14 +73,14 @@ class NameRules:
     def is_of_block(self, name: str) -> bool:
         """Whether a variable of this name exists only in one block of code.
 
-        The method is called only in languages where `variables_belong_to_blocks` is True.
+        The method is called only if the rules of the language set `variables_belong_to_blocks` to True.
         """
         return True
 
     def is_closed(self, definition: Definition) -> bool:
         """Whether a definition does not see the variables of the code around it.
 
-        The method is called only in languages where `variables_belong_to_blocks` is True.
+        The method is called only if the rules of the language set `variables_belong_to_blocks` to True.
         """
         return False
 
@@ -250,7 +250,8 @@ class NameRules:
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
         """Return whether inner scopes see the names of `scope` without a prefix.
 
-        By default this is True for functions and modules. It is also True for classes in languages where `class_scope_is_visible` is True.
+        By default this is True for functions and modules. It is also True for classes if the rules of the language set
+        `class_scope_is_visible` to True.
         """
         return self.class_scope_is_visible or entry.definitions[scope].kind not in ("class", "interface", "enum")
 

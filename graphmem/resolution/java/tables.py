@@ -11,7 +11,10 @@ from graphmem.runtime.data.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class JavaLibrary:
-    """The content of `library.toml`, which explains each key."""
+    """Names of Java's standard library that the rules of Java use.
+
+    The content is that of `grammars/java/library.toml`, whose comments explain each key.
+    """
 
     lang: frozenset[str]
     object_methods: frozenset[str]
@@ -38,7 +41,10 @@ class JavaLibrary:
 
 @dataclass(frozen=True, slots=True)
 class Jdk:
-    """The content of `jdk.toml`, which explains each key."""
+    """Types of the JDK by package, and their static methods that make objects.
+
+    The content is that of `grammars/java/jdk.toml`, whose comments explain each key.
+    """
 
     packages: Mapping[str, frozenset[str]]
     factories: Mapping[str, frozenset[str]]

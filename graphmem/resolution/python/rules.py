@@ -74,9 +74,9 @@ class PythonRules(PythonClasses, SpecialMethods, StructuralClasses):
         return one((EXT, BUILTINS, name, None)) if name in BUILTIN_NAMES else EMPTY
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """Return the result type of a library call, from the table in `library`.
+        """Return the result type of a library call; None if it is unknown.
 
-        The result is None if the table does not have the called function.
+        The table of known functions is in the module `library`.
         """
         known = CALLS.get((atom[1], atom[2]))
         if known is None and atom[2].endswith(".__new__"):

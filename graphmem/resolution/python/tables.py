@@ -11,7 +11,10 @@ from graphmem.runtime.data.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class PythonLibrary:
-    """The content of `library.toml`, which explains each key."""
+    """Names of Python's standard library, of unittest, pytest and attrs.
+
+    The content is that of `grammars/python/library.toml`, whose comments explain each key.
+    """
 
     more_builtins: frozenset[str]
     more_common: frozenset[str]

@@ -335,7 +335,10 @@ class RustModules(PackageRules):
         return super().this(inference, entry, scope) or (one((MODULE, entry.path)) if entry.enclosing(scope, ("method",)) < 0 else EMPTY)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the module that `crate`, `super`, `self` or a crate's name means."""
+        """Return the module that a name without a binding means.
+
+        The name is `crate`, `super`, `self` or the name of a crate.
+        """
         if name == "crate":
             return self._crates(inference, entry.path)
         if name == "super":

@@ -241,7 +241,10 @@ class RustRules(RustTraits):
         return super().declared(inference, entry, scope, term)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the module, crate or pseudo-function that an unbound name means."""
+        """Return the type of a name that no scope of its file binds.
+
+        The name is that of a module or a crate. It may also be `PARAMETER`, by which the parser writes the value that a closure gets.
+        """
         if name == PARAMETER:
             return one((EXT, self.builtin_package, PARAMETER, None))
         return super().unbound(inference, entry, scope, name)

@@ -11,7 +11,10 @@ from graphmem.runtime.data.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class RustLibrary:
-    """The content of `library.toml`, which explains each key."""
+    """Names of Rust's standard library that the rules of Rust use.
+
+    The content is that of `grammars/rust/library.toml`, whose comments explain each key.
+    """
 
     prelude: frozenset[str]
     macros: frozenset[str]

@@ -81,7 +81,10 @@ def _argument(inference: Inference, call: Call) -> Type:
 
 
 def _functions(inference: Inference, call: Call, atom: Atom) -> Iterator[Symbol]:
-    """Yield the functions and classes that a call of a value can run."""
+    """Yield the functions and classes that a call of a value can run.
+
+    `atom` is one of the types that the value may have.
+    """
     if atom[0] == FUNC or atom[0] == CLASS:
         yield atom[1]
     method = rules_of(call.entry).call_method

@@ -54,7 +54,7 @@ class Dense(NamedTuple):
 def by_vectors(vectors: VectorIndex, words: WordIndex, query: F32, depth: int, filters: Filters) -> Dense:
     """Find the chunks whose vectors are nearest to the query's vector.
 
-    `depth` is the maximum number of chunks.
+    `depth` is the maximum number of chunks, and `filters` restricts their paths and kinds.
     """
     if not len(vectors):
         return Dense(query, {})
