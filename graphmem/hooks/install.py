@@ -107,7 +107,7 @@ class Vault:
     def forget(self, path: Path) -> None:
         """Delete the record of a file, and the copy of its former content.
 
-        The copy, which may hold keys, is kept only if the file has other content now.
+        The copy, which may contain passwords, is deleted only if the file has this content again.
         """
         self._record(path).unlink(missing_ok=True)
         copy = self.backup(path)

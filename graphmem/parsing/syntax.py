@@ -96,7 +96,10 @@ class Bounded:
         self._lock = Lock()
 
     def parse(self, source: bytes, old: Tree | None = None) -> Tree | None:
-        """Parse UTF-8 bytes to a syntax tree; None if the time limit is reached."""
+        """Parse UTF-8 bytes to a syntax tree; None if the time limit is reached.
+
+        `old` is the tree of an earlier version, with the changes applied by `Tree.edit`; its unchanged parts are taken over.
+        """
         micros = self._first_micros
         with self._lock:
             while True:

@@ -129,8 +129,8 @@ class _Starts:
     def of(self, entry: int, kind: str) -> list[int]:
         """Return the entry point and, for an exported class, some methods.
 
-        They are the `METHODS` public methods with most calls. Programs outside the project make objects of the class and call
-        the methods.
+        The methods are the `METHODS` public ones with most calls. Programs outside the project make objects of the class and call the
+        methods.
         """
         methods = self._methods.get(entry, []) if kind == "export" else []
         number = {node: len(self._calls.outside_tests.get(node, ())) for node in methods}

@@ -116,9 +116,9 @@ def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: b
 
 
 def _is_on(row: Row, site: Site) -> bool:
-    """Whether a row applies to a call by its receiver or a call that makes it.
+    """Whether a row of the table applies to a call, by the call's receiver.
 
-    In `request.httpClient().get(url)`, the receiver of `get` is made by `httpClient`.
+    In `app.get(url)`, the receiver is `app`. In `request.httpClient().get(url)`, the receiver of `get` is the result of `httpClient`.
     """
     return row.is_on(site.receiver) or (row.kind == "client" and bool(site.chain) and row.is_on(site.chain[0]))
 

@@ -1,6 +1,6 @@
 """Constructor functions and prototypes, the classes of older JavaScript.
 
-Code before classes gave functions their bases and members by assignments.
+Before the language had classes, assignments gave functions their bases and members: `A.prototype.f = function …`.
 """
 
 from __future__ import annotations

@@ -272,7 +272,10 @@ _ENTRY_TEXT: Final = re.compile(
 
 
 def _yaml_list(text: str, key: str) -> list[str]:
-    """Return the plain or quoted items of one top-level list in a YAML file."""
+    """Return the items of the top-level list `key` in the text of a YAML file.
+
+    Only plain and quoted items are returned.
+    """
     found: list[str] = []
     inside = False
     for line in text.splitlines():
