@@ -294,7 +294,8 @@ class VectorFiller:
                 serving, self._switch = old, ModelSwitch(self._store, self._projections, book, old, wanted)
             else:
                 self._projections.no_vectors = f"the vectors are of {most}, which cannot be loaded, and {wanted.model_id} has none yet"
-        self._projections.use_model(serving.model_id)
+        if serving.model_id in stored:
+            self._projections.use_model(serving.model_id)
 
     def _fill(self) -> FillResult:
         embedder = self._embedder

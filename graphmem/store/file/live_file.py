@@ -93,9 +93,9 @@ class LiveFile:
         self.notes: list[str] = []
         known = resting.recorded_facts(path, options.engine, lock.previous) if options.at_rest and not options.read_only else None
         self._at_rest = known is not None
-        self._memories = 0  # number of memories, when the file was closed
+        self._counts = resting.Counts(0, {})  # when the file was closed
         if known is not None:
-            self._meta, self._vector_tables, self._memories = known
+            self._meta, self._vector_tables, self._counts = known
         else:
             self.notes = [*filter(None, [lock.note])]
             try:
@@ -173,9 +173,9 @@ class LiveFile:
         """
         self._check_open()
         if self._at_rest:
-            return self._memories
+            return self._counts.memories
         with self._passage() as connection:
-            return self._count_memories(connection)
+            return resting.count_memories(connection, self._catalog)
 
     @contextmanager
     def announced(self) -> Iterator[int]:
@@ -231,7 +231,7 @@ class LiveFile:
                             self._state.checkpointed += 1
                             self._put_meta({CHECKPOINT: str(self._state.checkpointed)})
                         self._connection.rows("CHECKPOINT")
-                        self._memories = self._count_memories(self._connection)
+                        self._counts = resting.count(self._connection, self._catalog, self._vector_tables)
                         self._database.close()
                 if not self._reads_only:
                     self._say_closed(files.checksum(self._file))
@@ -382,7 +382,7 @@ class LiveFile:
                     self._put_meta({CHECKPOINT: str(self._state.checkpointed + 1)})
                     self._connection.rows("CHECKPOINT")
                     self._state.checkpointed += 1
-                self._memories = self._count_memories(self._connection)
+                self._counts = resting.count(self._connection, self._catalog, self._vector_tables)
                 self._database.close()
             self._at_rest = True
         self._say_closed(files.checksum(self._file))
@@ -492,9 +492,6 @@ class LiveFile:
             self._connection.rows(*self._catalog["meta_put"].bind({"name": name, "value": value}))
         self._meta = {**self._meta, **values}
 
-    def _count_memories(self, connection: Connection) -> int:
-        return sum(int(row[-1]) for row in connection.rows(*self._catalog["memory_counts"].bind({})).rows)
-
     # ---- status
 
     def _note(self, sentence: str) -> None:
@@ -507,4 +504,4 @@ class LiveFile:
         self._state.put_open(self._meta)
 
     def _say_closed(self, checksum: int) -> None:
-        self._state.put_closed(self._meta, self._vector_tables, self._memories, checksum)
+        self._state.put_closed(resting.Known(self._meta, self._vector_tables, self._counts), checksum)

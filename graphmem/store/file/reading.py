@@ -181,7 +181,13 @@ class StoreReads(LiveFile):
             return embeddings.of_model(Pieces(ask).vectors, self._vector_tables, model)
 
     def vector_models(self) -> dict[str, int]:
-        """Map the id of each embedding model to the number of its stored vectors."""
+        """Map the id of each embedding model to the number of its stored vectors.
+
+        If the file is closed because it was idle, the recorded numbers are returned without opening the file.
+        """
+        self._check_open()
+        if self._at_rest:
+            return dict(self._counts.vectors)
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:

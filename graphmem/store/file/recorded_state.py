@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from graphmem.store.engine.engine import Engine
 from graphmem.store.file import files, resting
 from graphmem.store.file.files import beside
 from graphmem.store.file.lock import DatabaseLock
+from graphmem.store.file.resting import Known
 from graphmem.store.tables.meta_names import CHECKPOINT, DATABASE
-from graphmem.store.tables.tables import EmbeddingTable
 
 
 class RecordedState:
@@ -56,17 +56,14 @@ class RecordedState:
         files.restrict(log)
         self._put(meta, clean=False, log=files.size_of(log))
 
-    def put_closed(self, meta: Mapping[str, str], vector_tables: Sequence[EmbeddingTable], memories: int, checksum: int) -> None:
+    def put_closed(self, known: Known, checksum: int) -> None:
         """Record that the database was properly closed, with facts about it.
 
         Args:
-            meta: the metadata of the database, by name.
-            vector_tables: the tables of vectors.
-            memories: number of memories.
+            known: the facts.
             checksum: of the whole file.
         """
-        known = resting.encoded_facts(self._engine, meta, vector_tables, memories)
-        self._put(meta, clean=True, log=0, checksum=checksum, known=known)
+        self._put(known.meta, clean=True, log=0, checksum=checksum, known=resting.encoded_facts(self._engine, known))
 
     def _put(self, meta: Mapping[str, str], *, clean: bool, log: int, checksum: int = 0, known: str = "") -> None:
         self._lock.write(

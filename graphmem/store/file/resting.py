@@ -1,8 +1,8 @@
 """Recorded facts about a closed database, which need not be opened.
 
-The facts are the metadata, the names of the tables of vectors, and the number of memories. When a database is closed properly, the
-facts are recorded in the lock file. They are valid while the bytes of the database file are unchanged. A server that only needs these facts
-starts in a third less time.
+The facts are the metadata, the names of the tables of vectors, and the numbers of memories and vectors. When a database is closed
+properly, the facts are recorded in the lock file. They are valid while the bytes of the database file are unchanged. A server that only
+needs these facts starts in a third less time, and a new process answers most questions with them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphmem.store.engine.engine import Engine
 from graphmem.store.file import files
@@ -20,26 +19,51 @@ from graphmem.store.file.files import NEXT, beside
 from graphmem.store.file.lock import Record
 from graphmem.store.file.migrate import load_migrations
 from graphmem.store.tables.tables import EmbeddingTable
+from graphmem.store.writes import embeddings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graphmem.store.engine.engine import Connection
+    from graphmem.store.tables.catalog import Catalog
+
+
+class Counts(NamedTuple):
+    """Numbers of memories and vectors in a database."""
+
+    memories: int
+    vectors: dict[str, int]  # by the id of their embedding model
 
 
 class Known(NamedTuple):
-    """Recorded facts about a closed database.
-
-    The facts are its metadata, the tables of vectors, and the number of memories.
-    """
+    """Recorded facts about a closed database."""
 
     meta: dict[str, str]
     vector_tables: list[EmbeddingTable]
-    memories: int
+    counts: Counts
 
 
-def encoded_facts(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[EmbeddingTable], memories: int) -> str:
+def count(connection: Connection, catalog: Catalog, vector_tables: list[EmbeddingTable]) -> Counts:
+    """Count the memories and vectors of an open database."""
+
+    def ask(query: str, **values: Any) -> pa.Table:
+        return connection.arrow(*catalog[query].bind(values))
+
+    return Counts(count_memories(connection, catalog), embeddings.models(ask, vector_tables))
+
+
+def count_memories(connection: Connection, catalog: Catalog) -> int:
+    """Return the number of memories of any status in an open database."""
+    return sum(int(row[-1]) for row in connection.rows(*catalog["memory_counts"].bind({})).rows)
+
+
+def encoded_facts(engine: Engine, known: Known) -> str:
     """Return, as JSON, the facts that the lock file records about a database.
 
     The caller records the result when the database is closed properly.
     """
-    dims = [table.dim for table in vector_tables]
-    return json.dumps({"form": _form(engine), "meta": dict(meta), "dims": dims, "memories": memories}, sort_keys=True)
+    dims = [table.dim for table in known.vector_tables]
+    return json.dumps({"form": _form(engine), "meta": dict(known.meta), "dims": dims, **known.counts._asdict()}, sort_keys=True)
 
 
 def recorded_facts(path: Path, engine: Engine, previous: Record | None) -> Known | None:
@@ -60,7 +84,8 @@ def recorded_facts(path: Path, engine: Engine, previous: Record | None) -> Known
         return None
     try:
         left = json.loads(previous.known)
-        found = Known(dict(left["meta"]), [EmbeddingTable(dim) for dim in left["dims"]], int(left["memories"]))
+        counts = Counts(int(left["memories"]), dict(left["vectors"]))
+        found = Known(dict(left["meta"]), [EmbeddingTable(dim) for dim in left["dims"]], counts)
     except (ValueError, KeyError, TypeError):
         return None
     return found if left["form"] == _form(engine) and files.checksum(path) == previous.checksum else None

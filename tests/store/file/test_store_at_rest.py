@@ -7,6 +7,7 @@ import os
 import resource
 import shutil
 
+import pyarrow as pa
 import pytest
 
 from graphmem.errors import DatabaseDamagedError, DiskFullError, ResourceError, StoreClosedError
@@ -69,6 +70,23 @@ def test_the_number_of_memories_is_known_without_opening_it(left, open_at, make)
     assert again.memory_count() == 1
     assert again.rest(0.0)
     assert again.memory_count() == 1
+    assert not awake(again)
+
+
+def test_the_numbers_of_vectors_are_known_without_opening_it(left, open_at):
+    store = open_at(left, at_rest=True)
+    assert store.vector_models() == {}
+    assert not awake(store)
+    vectors = pa.array([[1.0, 0.0], [0.0, 1.0]], pa.list_(pa.float32(), 2))
+    store.put_vectors("small", 2, pa.table({"text_hash": ["a", "b"], "vector": vectors}))
+    assert awake(store)
+    store.close()
+    again = open_at(left, at_rest=True)
+    assert again.vector_models() == {"small": 2}
+    assert not awake(again)
+    assert again.forget_vectors("small") == 2
+    assert again.rest(0.0)
+    assert again.vector_models() == {}
     assert not awake(again)
 
 
