@@ -30,6 +30,8 @@ class SessionOperations:
     ) -> SessionPage:
         """List sessions, running ones first, then the newest.
 
+        A caller who may not see every memory gets them without title, task and branch.
+
         Args:
             state: state of the sessions: running or ended; default: both.
         """

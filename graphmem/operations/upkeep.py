@@ -43,7 +43,7 @@ class UpkeepOperations:
     def backups(self) -> Annotated[list[BackupInfo], Size(20)]:
         """Backups in the index's own directory, newest first."""
 
-    @operation("mutation", needs="admin", shows=Sight.PLAIN, slow=True, client="own")
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, client="own")
     def backup(self, dest: Annotated[str | Path | None, Local()] = None, portable: bool = False) -> BackupInfo:
         """Write a backup into the index's own directory, and verify it.
 

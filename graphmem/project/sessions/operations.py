@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.sessions import ObserveAnswer, SessionDetail, SessionEnded, SessionInfo, SessionPage, SessionStarted
@@ -21,6 +21,7 @@ from graphmem.observe.model import SESSION_KINDS
 from graphmem.observe.running.events import MAX_BATCH
 from graphmem.project.memories.user_memories import EVERYWHERE
 from graphmem.project.sessions.session_answers import detail, row
+from graphmem.security.access import caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -184,6 +185,8 @@ class Sessions:
     def sessions(self, state: str = "", limit: int = 50, offset: int = 0) -> SessionPage:
         """List agents' sessions: running ones first, then the newest.
 
+        The words of people are left out for a caller who may not see every memory, because a session has no owner.
+
         Raises:
             BadInputError: an argument is out of range.
         """
@@ -200,7 +203,10 @@ class Sessions:
             rows.sort(key=lambda row: (row.started_at, row.id), reverse=True)
         if state != "running":
             rows += [row(record, "ended") for record in observer.records()]
-        return SessionPage(rows[offset : offset + limit], len(rows))
+        page = rows[offset : offset + limit]
+        if not caller().sees_all:
+            page = [replace(one, title="", work_unit="", branch="") for one in page]
+        return SessionPage(page, len(rows))
 
     def session_detail(self, id: str) -> SessionDetail:  # noqa: A002
         """Return what was observed in one session.

@@ -203,6 +203,15 @@ def test_a_role_decides_what_a_person_may_do(tmp_path, server):
     ask["admin"].compact()
 
 
+def test_people_see_no_words_of_others_in_sessions_and_write_no_backup(server):
+    ann, ben, chief = (RemoteGraphMem(server.project("shop"), server.enter(*who)) for who in (*ANN_BEN_CEM[:2], ("chief", "shop", "admin")))
+    ann.start_session("s1", title="Replace the vendor", work_unit="unit-42")
+    (seen,) = ben.sessions().sessions
+    assert (seen.id, seen.title, seen.work_unit, seen.branch) == ("s1", "", "", "")
+    with pytest.raises(ForbiddenError, match="backup needs access to all memories"):
+        chief.backup()
+
+
 def test_a_page_that_was_open_before_there_were_people_is_asked_for_a_token(server):
     asked = {"json": {"query": "{ state { files } }"}, "trust_env": False}
     address = server.project("site") + "/graphql"
