@@ -177,6 +177,32 @@ def test_a_slow_subscriber_loses_old_steps_and_keeps_the_last(service):
     assert len(rest) < 200
 
 
+def test_a_slow_subscriber_of_changes_is_told_that_it_missed_some():
+    import asyncio
+
+    from graphmem.api.requests.progress import Fan
+    from graphmem.errors import LimitError
+    from graphmem.project.graph.progress import Hub
+
+    async def listen(count):
+        source = Hub()
+        fan = Fan(source.feed, is_state=False)
+        changes = fan.steps(follow=True)
+        first = asyncio.ensure_future(anext(changes))
+        await asyncio.sleep(0.05)
+        source.publish(-1)
+        assert await first == -1
+        for change in range(count):
+            source.publish(change)
+        await asyncio.sleep(0.2)
+        fan.close()
+        return [change async for change in changes]
+
+    assert asyncio.run(listen(60)) == list(range(60))
+    with pytest.raises(LimitError, match="subscribe again"):
+        asyncio.run(listen(100))
+
+
 @pytest.mark.parametrize(
     ("query", "code"),
     [

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Generic, TypeVar
 
+from graphmem.errors import LimitError
 from graphmem.model import ENDED_STAGES, IndexProgress
 
 T = TypeVar("T")
@@ -20,21 +21,46 @@ log = logging.getLogger("graphmem.api")
 
 """The last stages of a run."""
 
-_BACKLOG = 64  # steps kept for a slow reader; older ones are dropped, because later ones supersede them
+_BACKLOG = 64  # events kept for a slow reader
 
 
 class _Subscriber(Generic[T]):
-    """One subscription of a client: a queue of events in its event loop."""
+    """One subscription of a client: a queue of events in its event loop.
 
-    def __init__(self) -> None:
+    If the queue is full, old events of a state are dropped, because later ones supersede them. Other events must not be lost unnoticed: the
+    queue is emptied, and the reader gets an error.
+    """
+
+    def __init__(self, *, is_state: bool) -> None:
         self.loop = asyncio.get_running_loop()
         self.queue: asyncio.Queue[T | None] = asyncio.Queue(_BACKLOG)
+        self.is_state = is_state
+        self.missed = False
 
     def put(self, step: T | None) -> None:
         """Add an event to the subscription's queue; called in the event loop."""
+        if self.queue.full() and not self.is_state and step is not None:
+            self.missed = True
         while self.queue.full():
             self.queue.get_nowait()
         self.queue.put_nowait(step)
+
+    async def next(self) -> T | None:
+        """Return the next event; None at the end.
+
+        Raises:
+            LimitError: the reader was too slow, and events were dropped.
+        """
+        step = await self.queue.get()
+        if self.missed:
+            raise LimitError(
+                f"the subscription ended, because more than {_BACKLOG} events waited for their reader; subscribe again, and ask for the "
+                "present state",
+                limit="waiting_events",
+                allowed=_BACKLOG,
+                found=_BACKLOG + 1,
+            )
+        return step
 
 
 class Fan(Generic[T]):
@@ -70,9 +96,12 @@ class Fan(Generic[T]):
 
         Args:
             follow: whether to continue with later events after the end of the run.
+
+        Raises:
+            LimitError: `is_state` was not set, and the reader was so slow that events were dropped.
         """
         with self._subscribed() as subscriber:
-            while (step := await subscriber.queue.get()) is not None:
+            while (step := await subscriber.next()) is not None:
                 yield step
                 if not follow and _ends(step):
                     return
@@ -88,7 +117,7 @@ class Fan(Generic[T]):
 
     @contextmanager
     def _subscribed(self) -> Iterator[_Subscriber[T]]:
-        subscriber: _Subscriber[T] = _Subscriber()
+        subscriber: _Subscriber[T] = _Subscriber(is_state=self._is_state)
         with self._lock:
             if self._closed:
                 subscriber.put(None)
