@@ -78,7 +78,10 @@ def _by_name(rows: Sequence[ContractRow]) -> Iterator[ContractRow]:
 
 
 def _endings(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Return the paths of modules by the last part of the module's name."""
+    """Map the last part of a module's name to the paths of such modules.
+
+    For example, "carts" is mapped to `api/carts.js` and `shop/carts/index.js`.
+    """
     endings: dict[str, list[str]] = {}
     for path in sorted(paths):
         stem = path.rpartition(".")[0]

@@ -76,7 +76,10 @@ def _single(word: str) -> str:
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """Return the group and the last part of a name such as `shop:cart`."""
+    """Return (group, last part) of a route's name: ("shop", "cart").
+
+    In this example, the name is `shop:cart`. The group is "" for a name without a group.
+    """
     *before, last = _SEPARATOR.split(name)
     return before[-1] if before else "", last
 

@@ -200,7 +200,10 @@ def _names(root: Path) -> Iterator[str]:
 
 
 def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Walk through the directories of a project's own code, as `os.walk` does."""
+    """Walk through the directories of a project's own code, as `os.walk` does.
+
+    Yields (directory, subdirectories, file names). Hidden directories, caches, builds and directories of libraries are left out.
+    """
     skipped, conventions = skipped_files(), all_conventions()
     others = skipped.cache_folders | skipped.vendored_folders | conventions.library_folders | conventions.build_folders
     for at, folders, names in os.walk(root):

@@ -75,10 +75,11 @@ class Definitions:
 
 
 def _keys(symbol: str, module: str | None = None) -> list[tuple[str, ...]]:
-    """Return keys of a symbol that do not depend on the package's version.
+    """Return keys of a SCIP symbol that any version of its package has.
 
-    A key is a tuple of parts of the symbol. To find a definition, omit `module` and try the keys in order. To add a definition, pass
-    as `module` the name under which files import the module; "" if no file can. The result is empty for a local symbol.
+    A symbol is the name of a definition in the index; it contains a package and its version. A key is a tuple of parts of the symbol. To
+    find a definition, omit `module` and try the keys in order. To add a definition, pass as `module` the name under which files import the
+    module; "" if no file can. The result is empty for a local symbol.
     """
     parts = split(symbol)
     if parts is None:

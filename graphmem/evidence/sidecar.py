@@ -134,13 +134,19 @@ class Sidecar:
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
 
     def ends(self) -> dict[int, End]:
-        """Return all definitions at the ends of stored edges, by number."""
+        """Map numbers to the definitions where stored edges begin or end.
+
+        A definition is given by its number in this SQLite file.
+        """
         if not self.exists:
             return {}
         return {row[0]: End(*row[1:]) for row in self._select("SELECT * FROM definition ORDER BY id")}
 
     def ends_at(self, paths: Iterable[str]) -> dict[int, Place]:
-        """Return the stored definitions that are in the given files, by number."""
+        """Map numbers to the stored definitions that are in the given files.
+
+        A definition is given by its number in this SQLite file.
+        """
         if not self.exists:
             return {}
         select = "SELECT id, path, qualname, kind, ordinal FROM definition WHERE path = ?"

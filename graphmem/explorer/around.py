@@ -112,7 +112,11 @@ class _Around:
         self._frontier = {1: [*side, *holder], -1: [*side, *holder]}
 
     def widen(self, view: GraphView, live: npt.NDArray[np.bool_], step: int, limit: int) -> None:
-        """Add the nodes one step further on both sides, up to the limit."""
+        """Add the neighbours of the outermost nodes, on both sides, up to a limit.
+
+        `step` is the distance of these neighbours from the middle of the picture, in edges, and `limit` the maximum number of all nodes.
+        Only `live` edges are followed.
+        """
         right = _next(view, self._frontier[1], 1, live, self.side, self.holder)
         if self._fold:
             for test in (node for node in right if view.is_test[node]):
@@ -129,7 +133,11 @@ class _Around:
 
 
 def _shown(view: GraphView, around: _Around, live: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """Return columns of the found nodes and of their edges."""
+    """Return the columns `nodes` and `edges` of the picture.
+
+    Both are dicts from names, such as "path", to lists with one value for each node or edge. `around` has the nodes that were found. Only
+    `live` edges are shown. The tests that are shown as one node come last.
+    """
     side = around.side
     nodes = list(side)
     place = {node: i for i, node in enumerate(nodes)}

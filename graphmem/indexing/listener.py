@@ -38,7 +38,7 @@ class Listener:
         """Stop the run if its caller wants that.
 
         Raises:
-            IndexCancelledError: `cancelled` returned True.
+            IndexCancelledError: the function `self.cancelled` returned True.
         """
         if self.cancelled():
             raise IndexCancelledError(

@@ -121,7 +121,11 @@ class Indexer:
             return self._done(run)
 
     def _discover(self, listener: Listener, paths: Collection[str] | None, *, full: bool) -> Run:
-        """Find the changed files, and decide what the run must do."""
+        """Find the changed files, and choose whether the run rebuilds the index.
+
+        The result is the run, whose `mode` is "full", "incremental" or "unchanged". `paths` are the only files that may have changed; None
+        stands for any file. With `full`, everything is rebuilt.
+        """
         meter = Meter()
         with meter.stage("discover"):
             listener.step("discover", message=str(self._project.root))

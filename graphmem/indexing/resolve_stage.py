@@ -220,7 +220,10 @@ class ResolveStage:
     def _unparsed_file_row(
         self, stored: FileRow, facts: FileFacts | Head | None, outcome: _Outcome, notes: PackedRows[Diagnostic]
     ) -> FileRow:
-        """Return the new row of an affected file that did not change itself."""
+        """Return the new row of a file whose edges may change, but not its text.
+
+        `stored` is the row before the run, and `outcome` the result of resolving the file. A fault is added to `notes`.
+        """
         fault = self._noted_fault(stored.path, outcome.fault, notes)
         said = stored.diagnostic if facts is None else _serious(facts) or fault
         return stored._replace(module=outcome.module, call_sites=outcome.call_sites, diagnostic=said)

@@ -112,7 +112,7 @@ class Tree:
         return self._read_layout()[0]
 
     def faults(self) -> Mapping[str, str]:
-        """Return, by path, why configuration files could not be read."""
+        """Map the path of each unreadable configuration file to the reason."""
         return self._read_layout()[1]
 
     def _read_layout(self) -> tuple[Layout, dict[str, str]]:

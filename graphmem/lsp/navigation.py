@@ -164,7 +164,11 @@ def _items(editor: Editor, uri: str, sites: list[Site]) -> list[lsp.TypeHierarch
 
 
 def _items_at(editor: Editor, given: lsp.TextDocumentPositionParams, kind: type[Item]) -> list[Item]:
-    """Return the symbol at a position as the root of a hierarchy; [] if none."""
+    """Return the symbol at a position of a document as a hierarchy item.
+
+    The result is a list, because the protocol wants one; it is [] if no symbol is there. `kind` is the class of the item: of calls or of
+    types.
+    """
     uri = given.text_document.uri
     found = editor.at(uri, given.position)
     one = found.symbol if found is not None else None

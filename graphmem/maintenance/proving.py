@@ -112,7 +112,7 @@ KINDS: Final = (
 
 
 def put_aside_damaged(data_dir: Path) -> list[str]:
-    """Quarantine an index's damaged files that cannot be rebuilt.
+    """Quarantine (rename) an index's damaged files that cannot be rebuilt.
 
     The check runs before the files are read. Some kinds of damaged files stay in place and are only reported, because their readers use the
     intact part or refuse the file. A file that the system does not let this process read stays in place, too. That file may be intact, and

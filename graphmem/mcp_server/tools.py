@@ -76,7 +76,7 @@ class Tool(NamedTuple):
 
     @property
     def checked(self) -> dict[str, Any]:
-        """The JSON schema that validates a call's arguments."""
+        """The JSON schema against which the arguments of a call are validated."""
         known = {name: one for operation in reversed(self.asks) for name, one in parameters(operation).items()}
         required = [name for name in self.takes if (known[name].is_required if name in known else "minItems" in self.own[name])]
         if len(self.asks) > 1:  # the given arguments decide which operation is called

@@ -204,11 +204,17 @@ class CodeOperations:
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def sites(self, ids: Sequence[str], relation: Relation, limit: int = 1000) -> dict[str, list[Site]]:
-        """For each symbol, at most `limit` edges of one relation, such as calls."""
+        """Edges of each symbol in one relation, such as its callers.
+
+        The answer maps ids of symbols to edges, at most `limit` for each symbol.
+        """
 
     @operation(needs="read", shows=Sight.SEEN, client="none")
     def known_about(self, ids: Sequence[str], limit: int = 5) -> dict[str, NearbyMemories]:
-        """Return memories about each symbol or file, and about code around it."""
+        """Memories about each symbol or file, and about the code around it.
+
+        The answer maps ids of symbols and files to memories, at most `limit` for each.
+        """
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def details(self, ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
@@ -317,7 +323,10 @@ class CodeOperations:
         kinds: Sequence[EdgeKind] | None = None,
         limit: Annotated[int, Within("hits")] = 500,
     ) -> Subgraph:
-        """The part of the graph around some symbols, in both directions."""
+        """The part of the graph around some symbols, in both directions.
+
+        The answer has all symbols that are at most `depth` edges away from the symbols in `seeds`, and the edges among them.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def atlas(self, edges: int = 6000, roles: Sequence[FileRole] | None = None) -> Picture:

@@ -33,14 +33,20 @@ def test_script(project: Project, path: str) -> tuple[str, str]:
 
 
 def _scripts(project: Project, base: str) -> Mapping[str, str]:
-    """Return the scripts of a directory's `package.json` by name."""
+    """Map names of scripts to the scripts in a directory's `package.json`.
+
+    The result is empty if the directory `base` has no such file.
+    """
     text = project.text(f"{base}/{LAUNCHERS.node_manifest}" if base else LAUNCHERS.node_manifest)
     return _scripts_in(text) if text else {}
 
 
 @lru_cache(maxsize=256)
 def _scripts_in(text: str) -> Mapping[str, str]:
-    """Return the scripts of a `package.json`; none if the text is invalid."""
+    """Map names of scripts to the scripts in `text`, a `package.json`.
+
+    The result is empty if the text is invalid.
+    """
     try:
         manifest = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):

@@ -61,7 +61,10 @@ def _patterns(name: str, text: str, tables: tuple[str, ...]) -> tuple[str, ...] 
 
 
 def _sections(name: str, text: str) -> dict[str, Mapping[str, object]] | None:
-    """Return the tables or sections of a file by name; None if it is invalid."""
+    """Map names of tables or sections to their settings; None if invalid.
+
+    `text` is the content of a file of settings. The file `name` is TOML if its name ends so, and INI otherwise.
+    """
     try:
         if name.endswith(".toml"):
             return dict(_tables("", tomllib.loads(text)))

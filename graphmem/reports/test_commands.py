@@ -58,7 +58,11 @@ def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[Tes
 
 
 def _in(base: str, launcher: str, command: str) -> str:
-    """Return a command that runs in a directory, started by a launcher."""
+    """Return a shell command that changes to a directory and runs `command`.
+
+    The command is started by `launcher`, such as `uv run`, unless that is "". Without a directory (`base` is ""), the command runs where it
+    is.
+    """
     command = f"{launcher} {command}" if launcher else command
     return f"(cd {shlex.quote(base)} && {command})" if base else command
 

@@ -26,7 +26,7 @@ class MemoryOwners:
         return rows[0][0] if rows else ""
 
     def authors(self, project: str) -> dict[str, str]:
-        """Return logins of the owners of a project's memories, by memory id."""
+        """Map ids of a project's memories to the logins of their owners."""
         return dict(self._file.rows("SELECT memory, login FROM owner WHERE project = ?", project))
 
     def move(self, project: str, memory: str, team: str) -> None:
@@ -44,7 +44,7 @@ class MemoryOwners:
         return {"personal": own, "team": frozenset(row[0] for row in theirs)}
 
     def owned(self, login: str) -> dict[str, list[str]]:
-        """Return the ids of a person's memories, by project."""
+        """Map names of projects to the ids of a person's memories there."""
         found: dict[str, list[str]] = {}
         for project, memory in self._file.rows("SELECT project, memory FROM owner WHERE login = ? ORDER BY project, memory", login):
             found.setdefault(project, []).append(memory)

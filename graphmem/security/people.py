@@ -144,7 +144,7 @@ class People(PeopleFile):
             return self._credential(INVITATION, login, "invitation", "", timedelta(days=INVITATION_DAYS))
 
     def _add(self, login: str, name: str, email: str) -> None:
-        """Add a person; for a known person, change only what is given."""
+        """Add a person; of a known person, change only values that are not ""."""
         self.change(
             "INSERT INTO person (login, name, email, made) VALUES (?, ?, ?, ?) ON CONFLICT (login) DO UPDATE SET "
             "name = iif(excluded.name = excluded.login, name, excluded.name), email = iif(excluded.email = '', email, excluded.email)",

@@ -222,7 +222,10 @@ class Hosting:
             held.last = time.monotonic()
 
     def close_idle(self) -> list[str]:
-        """Close projects unused for `idle_s` seconds; return their names."""
+        """Close projects that had no request for a while; return their names.
+
+        The time is `idle_s` of the constructor.
+        """
         with self._lock:
             idle = [name for name, one in self._open.items() if not one.users and one.idle_seconds() >= self.idle_s]
         return [name for name in idle if self._close(name)]
@@ -289,9 +292,9 @@ class Hosting:
             raise _stopping()
 
     def _make_room(self) -> None:
-        """Close unused projects so that one more fits into `most_open`.
+        """Close unused projects until one more may be opened.
 
-        The least recently used project is closed first.
+        The constructor's `most_open` limits the number of open projects. The least recently used project is closed first.
         """
         with self._lock:
             free = sorted((one.last, name) for name, one in self._open.items() if not one.users)

@@ -92,7 +92,7 @@ class Fan(Generic[T]):
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
         """Yield each new event, until the end of an index run.
 
-        If `is_state` was set, the latest event of a run in progress comes first.
+        If the constructor's `is_state` was true, the latest event of a run in progress comes first.
 
         Args:
             follow: whether to continue with later events after the end of the run.

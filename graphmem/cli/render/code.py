@@ -82,7 +82,10 @@ def path(output: Output, answer: PathAnswer) -> None:
 
 
 def _listed(output: Output, title: str, symbols: list[SymbolInfo], count: str, top: int) -> None:
-    """Print symbols below a title, with their places and signatures."""
+    """Print a title with `count`, and below it symbols, one on each line.
+
+    Each line has the name, the place and the signature. At most `top` symbols are printed, 0 for all.
+    """
     if symbols:
         shown = symbols[: top or None]
         output.line()

@@ -38,17 +38,23 @@ def verb(kind: str) -> str:
 
 
 def confidence(value: float) -> tuple[str, str]:
-    """Return a confidence with two decimals, and a colour for its value."""
+    """Return (text, colour) for a confidence, such as "0.85".
+
+    A confidence of 0.8 or more, of 0.5 or more, and a lower one have different colours.
+    """
     return f"{value:.2f}", GOOD if value >= 0.8 else UNSURE if value >= 0.5 else DIM
 
 
 def place(path: str, line: int = 0) -> tuple[str, str]:
-    """Return `path:line`, which editors and terminals turn into links."""
+    """Return (text, style) for a place, with the text `path:line`.
+
+    Editors and terminals turn such text into a link. Without a line, the text is the path; without both, it is "(external)".
+    """
     return (f"{path}:{line}" if line else path) or "(external)", PATH
 
 
 def name(symbol: SymbolInfo) -> tuple[str, str]:
-    """Return the name of a symbol; for a file its path."""
+    """Return (text, style) for a symbol: its name, or the path of a file."""
     return symbol.qualname or symbol.name or symbol.path, NAME
 
 

@@ -164,7 +164,11 @@ class Doctor:
 
 
 def _skipped(counts: dict[str, int]) -> list[dict[str, object]]:
-    """Return the reasons for skipping files, the most frequent first."""
+    """Return the reasons for skipping files, the most frequent first.
+
+    `counts` has the number of files for each reason, such as "too_large". Each item of the result has the keys `reason`, `files` (number),
+    `meaning` and `remedy`.
+    """
     return [
         {"reason": reason, "files": count, "meaning": SKIP_REASONS.get(reason, ""), "remedy": SKIP_REMEDIES.get(reason, "")}
         for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))

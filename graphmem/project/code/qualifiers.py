@@ -58,7 +58,10 @@ def reached_by(view: GraphView, node: int) -> list[int]:
 
 
 def _has(view: GraphView, node: int, target: int) -> bool:
-    """Whether a class or module has a member, perhaps inherited."""
+    """Whether the class or module `node` has the member `target`.
+
+    A class also has the members that it inherits.
+    """
     if view.label[node] != SYMBOL:
         return False
     if NODE_KINDS[view.kind[node]] == "module":

@@ -223,7 +223,10 @@ def _pairs(text: str) -> Iterator[str]:
 
 
 def _paragraphs(lines: Sequence[str], first: int, last: int) -> Iterator[_Passage]:
-    """Yield the paragraphs of a document, without code and headings."""
+    """Yield the paragraphs in the lines `first` to `last` of a document.
+
+    Code, headings, tables and markup are left out. An item of a list is a paragraph of its own.
+    """
     block: list[str] = []
     start, fenced = first, sum(line.lstrip().startswith(_CODE_FENCE) for line in lines[: first - 1]) % 2 == 1
     for number in range(first, last + 1):

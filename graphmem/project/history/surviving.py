@@ -62,7 +62,10 @@ def definitions_left(root: Path, sha: str, files: Sequence[str], view: GraphView
 
 
 def _added(root: Path, sha: str, files: Sequence[str]) -> dict[str, Collection[str]]:
-    """Return the lines that a commit added to each file, without indentation."""
+    """Map each of the files to the lines that a commit added to it.
+
+    The lines have no indentation. Very short lines, and lines without a letter, are left out.
+    """
     # Without the old path among the paths that are asked for, every line of a renamed file would look added.
     options = ("--patch", "--unified=0", "-M", "--diff-filter=d", "--no-color", "--no-ext-diff", "--no-textconv", "--relative")
     command = ("log", "-1", *options, "--format=", sha, "--")

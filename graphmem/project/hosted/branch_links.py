@@ -28,7 +28,10 @@ class BranchLinks:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def of_memory(self, memory: str) -> list[tuple[BranchKey, BranchLink]]:
-        """Return the links of one memory, with their branches."""
+        """Return (branch, link) for each link of a memory to code of a branch.
+
+        `memory` is the id of the memory.
+        """
         with self._lock:  # otherwise an older list could replace the reset by a new link
             if self._known is None:
                 self._known = self.branches.links()

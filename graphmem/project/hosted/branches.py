@@ -66,8 +66,8 @@ class BranchId(NamedTuple):
     def key(self) -> BranchKey:
         """Name and owner of the branch.
 
-        Another push of the branch does not change the key. If the branch is dropped and pushed again, the key is the same, but `born`
-        differs.
+        Another push of the branch does not change the key. If the branch is dropped and pushed again, the key is the same, but the field
+        `born` of this object differs.
         """
         return BranchKey(self.name, self.person)
 
@@ -310,7 +310,10 @@ class Branches:
             db.executemany("INSERT OR REPLACE INTO link VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*one, *key) for one in links])
 
     def links(self) -> list[tuple[BranchKey, BranchLink]]:
-        """Return all links of memories to code that only a branch has."""
+        """Return (branch, link) for each link of a memory to a branch's code.
+
+        The main branch does not have this code.
+        """
         rows = self._rows(
             "SELECT branch, person, memory, target, role, label, confidence, body_hash, commit_sha, name FROM link "
             "ORDER BY memory, target, role"

@@ -254,7 +254,10 @@ class _Server:
         return dict(found)
 
     def _failure(self, error: Exception, patience: float, *, is_late: bool) -> str:
-        """Return the message for a request that had no whole answer."""
+        """Return the error message for a request without a complete answer.
+
+        `error` is the reason. `patience` is the time limit in seconds, and `is_late` says that it has passed.
+        """
         from http.client import HTTPException
 
         server = f"the server at {self._parts.netloc}"
@@ -302,7 +305,10 @@ class _Parts:
             self._part, self._size, self.number = _empty(), 0, self.number + 1
 
     def end(self, last: Mapping[str, Any]) -> dict[str, Any]:
-        """Send the description of the push; return the server's answer."""
+        """Tell the server that all parts were sent; return the server's answer.
+
+        `last` describes the whole push, for example its number of parts.
+        """
         return self._server.ask("POST", f"/{self._push}/end", packed(last))
 
 

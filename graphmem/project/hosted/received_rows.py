@@ -67,7 +67,11 @@ def _rows(digests: Mapping[str, str], project: str, parts: Iterable[Mapping[str,
 
 
 def _refuse_forged(part: Mapping[str, Any], digests: Mapping[str, str], project: str) -> None:
-    """Refuse a part in which a hash does not fit its content."""
+    """Refuse a part of a push in which a hash does not fit its content.
+
+    The hashes of rows, of texts and of external names (names of used packages) are computed again. `digests` has the hash of the rows of
+    each file.
+    """
     of_path = rows_by_path(part["rows"])
     if bad := next((path for path, rows in of_path.items() if path in digests and digest_of_rows(rows) != digests[path]), None):
         raise _forged(f"rows of {bad[:200]!r}")

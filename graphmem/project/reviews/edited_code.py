@@ -142,7 +142,10 @@ def _touched(old: Text, new: Text | None, part: Edit, before: str, at: tuple[int
 
 
 def _innermost(found: Sequence[Definition], first: int, last: int) -> list[Definition]:
-    """Return the innermost functions and classes on some lines."""
+    """Return the functions and classes on some lines, without their parents.
+
+    The lines are `first` to `last`. A function or class is left out if another result is inside it.
+    """
     there = [one for one in found if one.kind in _KINDS and one.start_line <= last and one.end_line >= first]
     return [one for one in there if not any(other.qualname.startswith(f"{one.qualname}.") for other in there)]
 
@@ -158,7 +161,10 @@ def _is_compatible(one: Definition, before: tuple[Text, int], after: tuple[Text,
 
 
 def _whole(one: Definition, text: Text, at: int) -> Definition | None:
-    """Return the definition of the same name at a place, with all parameters."""
+    """Return the definition at the byte `at` that has the name of `one`.
+
+    The lines around the place are parsed, so that the definition has all its parameters. The result is None if no such definition is there.
+    """
     near = next((its for its in text.definitions(at, at + 1) if its.qualname == one.qualname), None)
     if near is None:
         return None

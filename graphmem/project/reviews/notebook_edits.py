@@ -38,7 +38,11 @@ def _parsed(content: str) -> dict[str, Any]:
 
 
 def _edited(notebook: dict[str, Any], edit: Edit, content: str) -> dict[str, Any]:
-    """Apply an edit to a notebook, and return the result."""
+    """Return a notebook after an edit.
+
+    `notebook` is the parsed notebook before the edit, and may be changed. `content` is its JSON text. An edit that does not fit changes
+    nothing.
+    """
     cells = notebook.get("cells", [])
     if edit.cell or edit.is_insertion:
         at = _index(cells, edit.cell)

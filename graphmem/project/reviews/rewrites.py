@@ -31,7 +31,10 @@ def replacements(edit: Edit, text: str) -> tuple[str, list[Edit]]:
 
 
 def _contents(edit: Edit, text: str) -> tuple[str, str]:
-    """Return the content of a file before an edit and after it."""
+    """Return (content before, content after) an edit of a file.
+
+    `text` may be either of them. Both results are `text` if it has neither the old nor the new text of the edit.
+    """
     if edit.is_removal or not text:
         return text, text
     if is_notebook(edit.path):

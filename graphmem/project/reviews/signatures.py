@@ -123,7 +123,11 @@ def _accepts_named(old: Sequence[Parameter], new: Sequence[Parameter]) -> bool:
 
 
 def _parameters(text: str, one: Definition, is_named: bool) -> Iterator[_Written]:
-    """Yield the parameters in a list, with names if callers write these."""
+    """Yield the parameters in `text`, the code between parentheses.
+
+    `one` is the definition with the names of the parameters. If `is_named` is false, callers write no names, so the yielded parameters have
+    the name "".
+    """
     parts = [part for part in _parts(text, ",") if part.strip()]
     names = [parameter.name for parameter in one.parameters][-len(parts) :] if parts else []
     for part, name in zip(parts, names or [""] * len(parts), strict=False):

@@ -167,7 +167,7 @@ def _about_index(inputs: Inputs, stored: StoredParts, context: ContextParts, age
 def _endings(
     inputs: Inputs, stored: StoredParts, code: CodeParts, context: ContextParts, agents: AgentParts
 ) -> tuple[Callable[[], object], ...]:
-    """Return the functions that close the parts, in their order."""
+    """Return the functions that close the parts, in the order of closing."""
     return (
         code.runs.begin_closing,
         stored.following.stop,

@@ -69,18 +69,21 @@ class GraphNodes:
 
     @cached_property
     def index_of(self) -> Mapping[str, int]:
-        """Node number of each id."""
+        """Map the id of each node to the node's number."""
         return NodeNumbers(self.ids)
 
     @cached_property
     def paths(self) -> list[str]:
-        """Paths of all files, ascending; `path_index` has positions in this list."""
+        """Paths of all files, ascending; a file is numbered by its position here.
+
+        The array `path_index` has this number for the file of each node.
+        """
         paths: list[str] = self.arrays.paths.path.to_pylist()
         return paths
 
     @cached_property
     def path_number(self) -> dict[str, int]:
-        """Position of each path in `paths`."""
+        """Map each path to its number: its position in the list `paths`."""
         return {path: i for i, path in enumerate(self.paths)}
 
     def path(self, i: int) -> str:

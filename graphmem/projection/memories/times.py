@@ -51,7 +51,10 @@ class Timeline:
         return self._entries[bisect_left(self._entries, (first, "")) : bisect_left(self._entries, (last, ""))]
 
     def ends(self) -> tuple[int, int] | None:
-        """Return the times of the oldest and newest memory; None if empty."""
+        """Return (creation time of the oldest memory, of the newest memory).
+
+        The times are in microseconds. The result is None if the list is empty.
+        """
         return (self._entries[0][0], self._entries[-1][0]) if self._entries else None
 
     def walk(self, place: int, step: int, count: int, passes: Callable[[str], bool]) -> list[str]:

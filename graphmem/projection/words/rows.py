@@ -157,7 +157,10 @@ def delete(db: sqlite3.Connection, ids: list[str]) -> list[int]:
 
 
 def _searched(entry: Entry) -> tuple[str, str, str]:
-    """Return the normalised words of a chunk: of its title, text and path."""
+    """Return three strings of normalised words: title, text and path.
+
+    They belong to `entry`, a chunk (piece of a file).
+    """
     return normalise(entry.title), normalised_lines(entry.text), _path_words(entry.path)
 
 

@@ -87,7 +87,10 @@ class Queries:
                 copy.write(_csv_of(piece))
 
     def add_rows(self, table: str, columns: Mapping[str, pa.DataType], rows: Sequence[Sequence[Any]]) -> None:
-        """Copy a few rows, given as sequences of values, into a table."""
+        """Insert a few rows into the table `table`.
+
+        Each of `rows` has the values of `columns`, in their order.
+        """
         if rows:
             pairs = zip(columns.items(), zip(*rows, strict=True), strict=True)
             self.add(table, [pa.table({name: checked(table, name, pa.array, values, kind) for (name, kind), values in pairs})])

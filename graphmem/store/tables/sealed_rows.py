@@ -47,7 +47,7 @@ def sealed_meta(meta: Mapping[str, str], vault: Vault | None) -> dict[str, str]:
 
 
 def unsealed_meta(meta: Mapping[str, str]) -> dict[str, str]:
-    """Return metadata of the database, decrypted."""
+    """Return metadata of the database, with encrypted values decrypted."""
     return {name: opened_text(value, name) if name in _META else value for name, value in meta.items()}
 
 
