@@ -249,6 +249,7 @@ class _Extraction(Definitions):
             module = module[level:]
         exported_as = text(captures["import.exported_as"][0]) if "import.exported_as" in captures else ""
         line = self.line(node.start_byte)
+        end_line = self.line(node.end_byte - 1) if kind == "package" else 0
         named = [] if "import.star" in captures else captures.get("import.name", [])
         names = ["*"] if "import.star" in captures else [text(found) for found in named] or [""]
         module_spot, alias_spot = self.spot(module_node), self.spot(captures["import.alias"][0] if "import.alias" in captures else None)
@@ -257,7 +258,7 @@ class _Extraction(Definitions):
             if not alias and name not in ("", "*") and kind != "reexport":
                 alias = name
             name_spot = self.spot(named[number] if named else None)
-            found = Import(self.scope, module, level, name, alias, kind, exported_as, line, module_spot, name_spot, alias_spot)
+            found = Import(self.scope, module, level, name, alias, kind, exported_as, line, end_line, module_spot, name_spot, alias_spot)
             self.imports.extend(self.grammar.helper.imports(found))
 
     def on_reference(self, kind: str, node: Node, captures: Captures) -> None:

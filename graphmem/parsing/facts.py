@@ -227,6 +227,7 @@ class Import(NamedTuple):
     kind: str  # import | from | require | dynamic | reexport | type | augment | package (the file's own) | constraint
     exported_as: str  # name of the re-export, "global" if the import holds for the whole project; "" if it holds for its file
     line: int
+    end_line: int  # last line of a package clause and its block; 0 for other imports
     module_spot: Spot = NOWHERE  # of the module as written
     name_spot: Spot = NOWHERE  # of the imported name
     alias_spot: Spot = NOWHERE  # of the local name

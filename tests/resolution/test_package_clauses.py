@@ -18,6 +18,7 @@ CLAUSES = {
     "java": re.compile(r"^package ([\w.]+);$", re.MULTILINE),
     "kotlin": re.compile(r"^package ([\w.]+)$", re.MULTILINE),
     "scala": re.compile(r"^package ([\w.]+)$", re.MULTILINE),
+    "cpp": re.compile(r"^namespace (\w+) \{$", re.MULTILINE),
     "csharp": re.compile(r"^namespace ([\w.]+)", re.MULTILINE),
     "php": re.compile(r"^namespace ([\w\\]+);$", re.MULTILINE),
 }
@@ -75,3 +76,19 @@ def test_a_go_file_that_leaves_its_package_is_called_by_it_no_longer():
     after = resolver.resolve("a.go")
     assert "CALLS" not in {edge.kind for edge in after.edges}
     assert len(after.unresolved) == 1
+
+
+def test_a_class_of_cpp_that_moves_into_an_inner_namespace_is_no_longer_the_nearest():
+    page = "struct Page {\n  void turn() {}\n};\n"
+    files = {
+        "a.hpp": f"namespace a {{\nnamespace inner {{\nint other();\n}}\n{page}}}\n",
+        "b.hpp": f"namespace a {{\nnamespace inner {{\n{page}}}\n}}\n",
+        "use.cpp": '#include "a.hpp"\n#include "b.hpp"\nnamespace a {\nvoid use() {\n  Page page;\n  page.turn();\n}\n}\n',
+    }
+    resolver = Resolver("p")
+    resolver.update({path: facts_of(path, text) for path, text in files.items()}, ())
+    for path in files:
+        resolver.resolve(path)
+    moved = files | {"a.hpp": f"namespace a {{\nnamespace inner {{\nint other();\n{page}}}\n}}\n"}
+    assert "use.cpp" in resolver.update({"a.hpp": facts_of("a.hpp", moved["a.hpp"])}, ())
+    assert tuple(resolver.resolve("use.cpp")) == fresh(moved, None)["use.cpp"] != fresh(files, None)["use.cpp"]

@@ -12,7 +12,9 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
+from graphmem.resolution.cfamily.spaces import named_by, seen_first, space_of
 from graphmem.resolution.files.file_entry import Place
+from graphmem.resolution.files.package_blocks import package_at
 from graphmem.resolution.scoped.names import is_class, is_private, stem
 from graphmem.resolution.scoped.rules import ScopedRules
 from graphmem.resolution.type_inference.bindings import whole
@@ -33,6 +35,9 @@ _HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
 
 _STANDARD: Final = "std"
 """The namespace of the standard library. Projects may only add names to it."""
+
+
+_TYPES: Final = frozenset((*CLASS_KINDS, "type"))
 
 
 class CFamilyNames(ScopedRules):
@@ -65,7 +70,29 @@ class CFamilyNames(ScopedRules):
         if found or module[0] != NAMESPACE or module[1] == _STANDARD or not name:
             return found
         places = self.package_places(inference, self._group, name, None)
-        return join_all(inference.slot(place) for place in places if not is_private(place))
+        return join_all(inference.slot(place) for place in _named([place for place in places if not is_private(place)], module[1]))
+
+    def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
+        """Return the bindings that define a name in a namespace.
+
+        A file may open several namespaces that define the name. Only definitions in the namespace itself are returned, if it has any.
+        """
+        found = super().package_places(inference, package, name, entry)
+        return found if package == self._group else _named(found, package)
+
+    def seen_first(self, entry: FileEntry, scope: int, places: Sequence[Place]) -> Sequence[Place]:
+        """Return those bindings of a name that the namespace of a scope sees.
+
+        Namespaces inside of this one are left out, if others define the name. A class of an inner namespace hides those of outer ones.
+        """
+        if not scope:
+            return places
+        spaces = [space_of(place) for place in places]
+        if len(set(spaces)) < 2:
+            return places
+        here = package_at(entry, entry.definitions[scope].start_line)
+        kept = seen_first(spaces, here, hides=all(map(_is_type, places)))
+        return [place for place, space in zip(places, spaces, strict=True) if space in kept]
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the definitions of a name that the file itself does not define.
@@ -282,6 +309,20 @@ def is_for_windows(path: str, modifiers: Collection[str]) -> bool:
 
 def _modifiers(place: Place) -> Sequence[str]:
     return place.entry.definitions[place.slot.index].modifiers if place.slot.kind == "definition" else ()
+
+
+def _named(places: list[Place], written: str) -> list[Place]:
+    """Return those bindings of a name that a written namespace contains."""
+    if len(places) < 2:
+        return places
+    spaces = [space_of(place) for place in places]
+    kept = named_by(spaces, written)
+    return [place for place, space in zip(places, spaces, strict=True) if space in kept]
+
+
+def _is_type(place: Place) -> bool:
+    """Return whether a binding is the definition of a class or an alias."""
+    return place.slot.kind == "definition" and place.entry.definitions[place.slot.index].kind in _TYPES
 
 
 def _is_alias(place: Place, name: str) -> bool:

@@ -40,6 +40,7 @@ from graphmem.parsing.facts import (
     Term,
     TermIndex,
 )
+from graphmem.resolution.files.package_blocks import packages_of
 from graphmem.resolution.values.terms import children
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ class Fingerprints:
                 tuple(self._mention(definition, lines) for definition in apart),
                 tuple(self._binding(binding, lines) for binding in kept),
                 tuple((lines[line], said) for line, said in imports),
+                packages_of(entry, definitions, kept),
             )
         )
 

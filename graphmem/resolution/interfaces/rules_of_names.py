@@ -262,6 +262,14 @@ class NameRules:
         """
         return True
 
+    def seen_first(self, entry: FileEntry, scope: int, places: Sequence[Place]) -> Sequence[Place]:
+        """Return those bindings of a name that a scope finds first.
+
+        `places` are bindings outside of functions and classes. In C++, those of the nearest namespace are found first. By default, all are
+        returned.
+        """
+        return places
+
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
         """Return the bindings of a member that a file defines outside its class.
 

@@ -81,7 +81,8 @@ class Names:
             if not scope and of_blocks(entry, scope, name, meaning.slots) and not any(s.line <= line <= s.last for s in meaning.slots):
                 return self.imports.elsewhere(entry, name)
             return [Place(entry, scope, slot) for slot in reaching(meaning.slots, line)]
-        return self.imports.elsewhere(entry, name)
+        places = self.imports.elsewhere(entry, name)
+        return rules_of(entry).seen_first(entry, scope, places) if places and len(places) > 1 else places
 
     def scope_of_callee(self, entry: FileEntry, scope: int, name: str, line: int) -> int:
         """Return the scope in which the name of a called function is looked up.
@@ -158,6 +159,8 @@ class Names:
             meaning = Meaning(key, None, None, slots, local, classes)
         else:
             meaning = entry.meanings.get((~here, name)) or self._whole(entry, here, name, slots or ())
+            if not here and meaning.places is not None and len(meaning.places) > 1:
+                meaning = self._seen_first(entry, scope, meaning)
             if local or classes:
                 meaning = meaning._replace(value=None, local=local, classes=classes)
         entry.meanings[scope, name] = meaning
@@ -173,6 +176,17 @@ class Names:
         value = self._plain(places[0], key) if len(places) == 1 else None
         meaning = entry.meanings[~scope, name] = Meaning(key, value, places or None, (), (), ())
         return meaning
+
+    def _seen_first(self, entry: FileEntry, scope: int, meaning: Meaning) -> Meaning:
+        """Return those top-level bindings of a name that a scope finds first.
+
+        `meaning` has all bindings of the name at the top level of the file.
+        """
+        places = meaning.places or ()
+        first = rules_of(entry).seen_first(entry, scope, places)
+        if len(first) == len(places):
+            return meaning
+        return meaning._replace(places=first, value=self._plain(first[0], meaning.input) if len(first) == 1 else None)
 
     def _plain(self, place: Place, key: int) -> Type | None:
         """Return the type that a binding gives a name, if no other file is needed.
