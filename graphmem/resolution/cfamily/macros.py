@@ -8,7 +8,7 @@ A binding of a name is a place that gives the name its meaning, such as `x = f()
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.facts import CALL, NAME, NEW, NO_TERM, OPERATOR, SELF, STRING, TermIndex
@@ -53,6 +53,8 @@ class Expansion:
         self.scope = scope
         self.line = line
         self.left = MAX_TOKENS
+        self.bound: dict[str, Sequence[Place]] = {}  # names already looked up
+        self.known: dict[str, list[Macro]] = {}
 
     def of_call(self, term: TermIndex) -> list[tuple[Symbol, int]]:
         """Return the functions that a use of a macro, such as `CHECK(x)`, runs.
@@ -66,7 +68,10 @@ class Expansion:
         macros = self.macros(callee[1])
         _, _, arguments, _ = found
         written = [self._argument(argument) for argument in arguments]
-        return self._called(token for macro in macros for token in self._expanded(macro, written, frozenset((callee[1],))))
+        tokens: list[Piece] = []
+        for macro in macros:
+            self._expand_into(tokens, macro, written, frozenset((callee[1],)))
+        return self._called(tokens)
 
     def of_definition(self, term: TermIndex) -> list[tuple[Symbol, int]]:
         """Return the functions that the text of a macro calls.
@@ -74,22 +79,34 @@ class Expansion:
         `term` is the macro's definition. Each item is (function, number of functions that fit the same call).
         """
         macro = _macro(self.entry, term)
-        return self._called(self._expanded(macro, [], frozenset())) if macro is not None else []
+        tokens: list[Piece] = []
+        if macro is not None:
+            self._expand_into(tokens, macro, [], frozenset())
+        return self._called(tokens)
 
     def macros(self, name: str) -> list[Macro]:
         """Return the visible macros with the name `name`.
 
         There are several if the branches of an `#if` define the name differently.
         """
-        places = self.inference.lookup(self.entry, self.scope, name, self.line) or ()
-        return [macro for place in places for macro in _macro_at(self.inference, place)]
+        found = self.known.get(name)
+        if found is None:
+            found = self.known[name] = [macro for place in self._places(name) for macro in _macro_at(self.inference, place)]
+        return found
+
+    def _places(self, name: str) -> Sequence[Place]:
+        """Return the bindings of a name at the place of use."""
+        found = self.bound.get(name)
+        if found is None:
+            found = self.bound[name] = self.inference.lookup(self.entry, self.scope, name, self.line) or ()
+        return found
 
     def _argument(self, term: TermIndex) -> list[Piece]:
         found = self.entry.terms[term]
         return [found[1]] if found[0] == NAME else ["this"] if found[0] == SELF else [term]
 
-    def _expanded(self, macro: Macro, arguments: Sequence[Sequence[Piece]], inside: frozenset[str]) -> Iterator[Piece]:
-        """Yield the tokens of a macro's text, with the macros in it expanded.
+    def _expand_into(self, found: list[Piece], macro: Macro, arguments: Sequence[Sequence[Piece]], inside: frozenset[str]) -> None:
+        """Add the tokens of a macro's text to `found`, and expand its macros.
 
         `arguments` replace the parameters of `macro`. `inside` has the names of the macros that are being expanded; these are not expanded
         again.
@@ -111,21 +128,23 @@ class Expansion:
                 tokens.append("")
             else:
                 tokens.append(token)
-        yield from self._rescanned(tokens, inside)
+        self._rescan_into(found, tokens, inside)
 
-    def _rescanned(self, tokens: Sequence[Piece], inside: frozenset[str]) -> Iterator[Piece]:
+    def _rescan_into(self, found: list[Piece], tokens: Sequence[Piece], inside: frozenset[str]) -> None:
         position = 0
         while position < len(tokens) and self.left > 0:
             token = tokens[position]
             position += 1
             self.left -= 1
-            is_name = isinstance(token, str) and token[:1].isidentifier() and token not in inside and len(inside) < MAX_DEPTH
+            if not isinstance(token, str) or not token[:1].isidentifier() or token in inside or len(inside) >= MAX_DEPTH:
+                found.append(token)
+                continue
             is_member = position > 1 and tokens[position - 2] in _BEFORE_MEMBER
-            macros = self.macros(token) if is_name and isinstance(token, str) and not is_member else []
-            is_called = tokens[position : position + 1] == ["("]
-            macros = [macro for macro in macros if is_called or not macro.takes_arguments]
-            if not macros or not isinstance(token, str):
-                yield token
+            macros = self.macros(token) if not is_member else []
+            if macros and tokens[position : position + 1] != ["("]:
+                macros = [macro for macro in macros if not macro.takes_arguments]
+            if not macros:
+                found.append(token)
                 continue
             arguments: list[list[Piece]] = []
             if macros[0].takes_arguments:
@@ -133,14 +152,13 @@ class Expansion:
                 arguments = _split(tokens[position + 1 : close])
                 position = close + 1
             for macro in macros:
-                yield from self._expanded(macro, arguments, inside | {token})
+                self._expand_into(found, macro, arguments, inside | {token})
 
-    def _called(self, expanded: Iterator[Piece]) -> list[tuple[Symbol, int]]:
+    def _called(self, tokens: Sequence[Piece]) -> list[tuple[Symbol, int]]:
         """Return the functions that the expansion of a macro may call.
 
-        `expanded` has the tokens after the expansion. Each item of the result is (function, number of functions that fit the same call).
+        `tokens` are those after the expansion. Each item of the result is (function, number of functions that fit the same call).
         """
-        tokens = list(expanded)
         values: dict[int, Type] = {}  # by the last token of an expression
         local: dict[str, Type] = {}
         found: dict[Symbol, int] = {}
@@ -225,8 +243,11 @@ class Expansion:
         return rules_of(self.entry).this(self.inference, self.entry, self.scope)
 
     def _named(self, name: str) -> Type:
-        places = self.inference.lookup(self.entry, self.scope, name, self.line) or ()
-        return self._expand(join_all(self.inference.slot(place) for place in places if not _macro_at(self.inference, place)))
+        if self.macros(name):
+            places: Sequence[Place] = [place for place in self._places(name) if not _macro_at(self.inference, place)]
+        else:
+            places = self._places(name)
+        return self._expand(join_all(self.inference.slot(place) for place in places))
 
     def _expand(self, value: Type) -> Type:
         return self.inference.expanded(value)
