@@ -258,7 +258,7 @@ def load_settings(
 ) -> Settings:
     """Return settings from all sources; later sources override earlier ones.
 
-    Settings that a file in a repository must not contain are skipped and listed in `ignored`. Such settings raise no error, because a
+    Settings that a file in a repository must not contain are skipped and listed in `Settings.ignored`. They raise no error, because a
     cloned repository must not make graphmem unusable.
 
     Args:

@@ -88,7 +88,7 @@ class FactsByPath(Mapping[str, "FileFacts"]):
         """Return the results of parsing a file: definitions, uses of names, etc.
 
         Raises:
-            IndexCancelledError: `cancelled` returned true.
+            IndexCancelledError: the function `cancelled`, an argument of the constructor, returned True.
             FactsLostError: as `FactsSource` raises it.
         """
         self._count += 1

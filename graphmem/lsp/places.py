@@ -166,10 +166,10 @@ class Texts:
         return Position(path, number + 1, start)
 
     def _renamed(self, path: str, lines: LineMap, near: int, text: str, word: re.Match[str]) -> int:
-        """Return the saved line that differs from a line in one word; -1 if none.
+        """Return the number of a saved line that equals `text` but for one word.
 
-        The saved line has another name at the place of `word`, and is no longer in the editor, as after an unsaved renaming. `near` is the
-        saved line at which the search starts.
+        `text` is a line in the editor, and `word` the place of the word in it. The saved line has another word there, and is no longer in
+        the editor, as after an unsaved renaming. The search starts at the saved line `near`. The result is -1 if no line is found.
         """
         before, after = text[: word.start()], text[word.end() :]
         pattern = re.compile(rf"{re.escape(before)}[\w$]+{re.escape(after)}")

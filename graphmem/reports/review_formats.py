@@ -86,7 +86,7 @@ def _share(sizes: list[int], room: int) -> int:
 
 
 def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
-    """Return the title and the lines of each part of a comment."""
+    """Yield (title, lines) for each part of a comment with a review."""
     yield f"Tests to run · {_of(len(review.tests), review.test_count)}", _commands(review)
     yield (
         f"Could break · {_of(len(review.breaks), review.break_count)}",

@@ -202,10 +202,10 @@ class Hosting:
             yield stored
 
     def drop_expired(self, name: str) -> list[BranchKey]:
-        """Delete a project's branches not pushed for `branch_days` days.
+        """Delete a project's branches that were not pushed again in time.
 
-        Returns the deleted branches. If the project is closed, it is opened only if it has a branch to delete. A project that another
-        server has open is left to that server.
+        The property `branch_days` has the number of days. Returns the deleted branches. If the project is closed, it is opened only if it
+        has a branch to delete. A project that another server has open is left to that server.
         """
         if self.elsewhere(name) is not None:
             return []

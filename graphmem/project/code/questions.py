@@ -76,7 +76,7 @@ class ImpactQuestions:
         Raises:
             BadInputError: a bound is out of range, no target is given, or the graph of `as_of` is not kept.
             SymbolNotFoundError, AmbiguousSymbolError: no target matches exactly one symbol or file; the error is about the first target. If
-                at least one target is found, the others are listed in `missed` instead.
+                at least one target is found, the others are listed in `missed` of the answer.
         """
         question = Question(direction, max_depth, min_confidence, tuple(kinds) if kinds is not None else IMPACT_KINDS, limit)
         earlier = self.earlier.of(as_of) if as_of is not None else None
@@ -213,7 +213,7 @@ class ImpactQuestions:
         Raises:
             BadInputError: a bound is out of range.
             SymbolNotFoundError, AmbiguousSymbolError: no seed (symbol or file in the middle) matches exactly one symbol or file. The error
-                is about the first seed. If at least one seed is found, the others are listed in `missed` instead.
+                is about the first seed. If at least one seed is found, the others are listed in `missed` of the answer.
         """
         view = self.graph.view()
         nodes, missed = self._targets(view, seeds)

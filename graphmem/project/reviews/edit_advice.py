@@ -208,7 +208,10 @@ class EditAdvice:
         return tuple((one.path, its.focus) for one, its in found[:1])
 
     def _run_by_a_runner(self, tests: Sequence[TestCase]) -> tuple[TestCase, ...]:
-        """Return tests without those that no runner runs, such as helpers."""
+        """Return `tests` without those that the project's runner does not run.
+
+        A file of helpers, for example, is left out.
+        """
         root = self.graph.root_or_none()
         if root is None:
             return tuple(tests)

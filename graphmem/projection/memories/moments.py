@@ -96,10 +96,10 @@ class MemoryMoments(MemorySlots):
         return None if slot is None else self._timeline.place((int(self._columns.created[slot]), memory_id))
 
     def _walk(self, place: int, step: int, count: int) -> list[str]:
-        """Return ids of the next live memories before or after a position in time.
+        """Return ids of the memories created just before or after a position.
 
         `place` is the position of a memory in the order of creation. `step` 1 returns later memories, and -1 earlier ones. At most `count`
-        are returned, nearest first. Memories that the caller may not see are left out.
+        are returned, nearest first. Superseded and deprecated memories, and those that the caller may not see, are left out.
         """
         hidden = self._hidden()
 

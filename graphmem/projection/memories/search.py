@@ -56,7 +56,7 @@ class MemorySearch(MemorySlots):
             vector: float32 (dim,), not zero; a vector of another dimension has no neighbours.
             limit: maximum number of memories.
             min_cosine: the smallest cosine.
-            only: filter of the memories; None for every live memory.
+            only: filter of the memories; None for all that are neither superseded nor deprecated.
         """
         with self._lock:
             if not self._vectors.fits(vector):
@@ -94,7 +94,7 @@ class MemorySearch(MemorySlots):
         Args:
             query: any text.
             limit: maximum number of memories.
-            only: filter of the memories; None for every live memory.
+            only: filter of the memories; None for all that are neither superseded nor deprecated.
         """
         with self._lock:
             scores = self._words.scores(query_words(query), len(self._id_at), hidden=self._hidden_texts()).scores
@@ -108,7 +108,7 @@ class MemorySearch(MemorySlots):
             words: normalised words of the query.
             vector: vector of the query; None to search by words only.
             depth: maximum number of memories from each of the two searches, by words and by vector.
-            only: filter of the memories; None for every live memory.
+            only: filter of the memories; None for all that are neither superseded nor deprecated.
         """
         with self._lock:
             n = len(self._id_at)

@@ -83,7 +83,7 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
         previous: the entry in the lock file of the process that last had the database open.
 
     Returns:
-        One sentence for each file that was quarantined (renamed because it is unusable); always empty with `read_only`.
+        One sentence for each file that was quarantined (renamed because it is unusable); always empty if `options.read_only` is set.
 
     Raises:
         DatabaseDamagedError, SchemaTooNewError, MigrationError, SettingsError: the file is not a graphmem database, or is incomplete.
