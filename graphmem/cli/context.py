@@ -63,11 +63,15 @@ class CommandContext:
         """Check that the project of a new index has a file.
 
         Raises:
-            RepositoryError: the index is new, and the project has no files.
+            RepositoryError: the index is new, and the project has no files or is a bare repository.
         """
+        from graphmem.runtime import git
+
         root = self.location.root
         if root is None or self.location.exists or not os.access(root, os.R_OK | os.X_OK):  # reading it reports the error
             return
+        if git.is_bare(root):
+            raise RepositoryError(f"{root} is a bare repository, which has no files; give the directory of a clone of it", path=str(root))
         for _, folders, names in os.walk(root):
             if names:
                 return

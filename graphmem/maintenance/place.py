@@ -10,6 +10,7 @@ from typing import Final
 
 from graphmem.errors import BadInputError, GitError
 from graphmem.location import DATABASE
+from graphmem.runtime.files.inside import is_utf8
 from graphmem.runtime.files.own_folder import FOR_PEOPLE, hide_from_git
 from graphmem.runtime.files.sqlite_file import PRIVATE
 from graphmem.runtime.process.system import is_own
@@ -68,8 +69,14 @@ def prepare_data_dir(data_dir: Path) -> None:
     A read-only directory is left unchanged.
 
     Raises:
-        BadInputError: the directory cannot be created.
+        BadInputError: the directory cannot be created, or its path is not UTF-8.
     """
+    if not is_utf8(data_dir):
+        raise BadInputError(
+            f"the path of the index {str(data_dir)!a} is not UTF-8, and the database cannot open it; rename the directory",
+            argument="db",
+            path=ascii(str(data_dir)),
+        )
     try:
         data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         hide_from_git(data_dir)

@@ -22,6 +22,8 @@ from graphmem.parsing.contents import language_of, made_by_machine, read_source
 from graphmem.parsing.encoding import is_marked_wide
 from graphmem.parsing.ignore import GRAPHMEM_IGNORE, DiscoveryOptions, file_reason
 from graphmem.parsing.listing import Listing, folders_above
+from graphmem.runtime import git
+from graphmem.runtime.files.inside import is_utf8
 from graphmem.runtime.process.faults import CODE, fault
 from graphmem.runtime.process.limits import unless_refused
 
@@ -149,7 +151,12 @@ def _checked_root(root: Path) -> str:
         raise RepositoryError(f"the repository {root} is not a directory; give the directory of a repository", path=str(root))
     if not os.access(root, os.R_OK | os.X_OK):
         raise RepositoryError(f"the repository {root} cannot be read; check the permissions of the directory", path=str(root))
-    if (root / "HEAD").is_file() and all((root / name).is_dir() for name in ("objects", "refs")):
+    if not is_utf8(root):
+        raise RepositoryError(
+            f"the path of the repository {str(root)!a} is not UTF-8, and the graph cannot store it; rename the directory",
+            path=ascii(str(root)),
+        )
+    if git.is_bare(root):
         raise RepositoryError(f"{root} is a bare repository, which has no files; give the directory of a clone of it", path=str(root))
     return str(root.resolve())
 

@@ -154,3 +154,8 @@ def _refusal(root: Path, arguments: Sequence[str], done: subprocess.CompletedPro
             stderr=stderr,
         )
     return error
+
+
+def is_bare(directory: Path) -> bool:
+    """Whether a directory is a bare repository, which has no files to work on."""
+    return (directory / "HEAD").is_file() and all((directory / name).is_dir() for name in ("objects", "refs"))

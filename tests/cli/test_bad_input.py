@@ -64,6 +64,17 @@ def test_an_empty_folder(process, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_refused_index_run_leaves_nothing(process, tmp_path: Path) -> None:
+    bare, strange = tmp_path / "bare.git", tmp_path / os.fsdecode(b"shop\xff")
+    subprocess.run(["git", "init", "-q", "--bare", str(bare)], check=True)
+    strange.mkdir()
+    (strange / "a.py").write_text("def a():\n    pass\n")
+    _refused(process("index", bare), "is a bare repository", code=2)
+    _refused(process("index", strange), "is not UTF-8", "rename the directory", code=2)
+    assert not (bare / ".graphmem").exists()
+    assert [one.name for one in strange.iterdir()] == ["a.py"]
+
+
 def test_broken_syntax_is_a_diagnostic_and_the_rest_is_indexed(graphmem, shop: Path) -> None:
     (shop / "shop" / "broken.py").write_text("def whole():\n    return 1\n\n\ndef half(:\n    return (\n")
     ran = graphmem("index", shop)

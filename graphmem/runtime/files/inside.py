@@ -17,3 +17,12 @@ def inside(root: Path, path: str | Path) -> Path | None:
         return found if found.is_relative_to(root.resolve()) else None
     except (OSError, ValueError, RuntimeError):  # RuntimeError: of links in a circle
         return None
+
+
+def is_utf8(path: Path) -> bool:
+    """Whether a path is UTF-8; the database can store and open no others."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
