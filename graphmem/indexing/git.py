@@ -40,15 +40,15 @@ def diff(root: Path, base: str, head: str | None) -> str:
     return run(root, "diff", *safe, "--relative", "-U0", "--find-renames", *revisions, "--").decode("utf-8", "surrogateescape")
 
 
-def submodules(root: Path, revision: str) -> dict[str, str]:
-    """Map each submodule of a revision below `root` to its commit there.
+def submodules(root: Path, name: str) -> dict[str, str]:
+    """Map each submodule below `root` to its commit at a revision.
 
     Keys are paths relative to `root`. Submodules of submodules are left out.
 
     Raises:
         GitError: the revision is unknown.
     """
-    listed = run(root, "ls-tree", "-r", "-z", revision)
+    listed = run(root, "ls-tree", "-r", "-z", revision(root, name))
     entries = [one.decode("utf-8", "surrogateescape").split("\t", 1) for one in listed.split(b"\0") if one.startswith(_SUBMODULE)]
     return {path: entry.split()[2] for entry, path in entries}
 
