@@ -17,6 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
+from graphmem.runtime.arrow import computed
+
 F32 = npt.NDArray[np.float32]
 Bool = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -80,7 +82,8 @@ class VectorIndex:
             n = len(self._row_of)
             if n + len(fresh) > len(self._matrix):
                 self._grow(max(n + len(fresh), 1024, n * 3 // 2))
-            self._matrix[n : n + len(fresh)] = unit_rows(np.asarray(vectors, np.float32)[fresh])
+            given = np.asarray(vectors, np.float32)
+            self._matrix[n : n + len(fresh)] = unit_rows(given if len(fresh) == len(given) else given[fresh])
             self._hashes.extend(hashes[i] for i in fresh)
             # Last: a row counts as existing once its key exists.
             self._row_of.update((hashes[i], n + place) for place, i in enumerate(fresh))
@@ -98,7 +101,8 @@ class VectorIndex:
             wanted = [(i, key) for i, key in enumerate(piece["text_hash"].to_pylist()) if is_wanted(key)]
             if wanted:
                 rows, hashes = zip(*wanted, strict=True)
-                self.add(hashes, matrix_of(piece)[list(rows)])
+                matrix = matrix_of(piece)
+                self.add(hashes, matrix if len(rows) == len(matrix) else matrix[list(rows)])
 
     def _grow(self, rows: int) -> None:
         if rows > len(self._matrix):
@@ -191,7 +195,7 @@ def matrix_of(table: pa.Table) -> F32:
     if not table.num_rows:
         return np.zeros((0, 0), np.float32)
     vectors = table["vector"].combine_chunks()
-    flat = vectors.flatten().to_numpy(zero_copy_only=False)
+    flat = computed("list_flatten", vectors).to_numpy(zero_copy_only=False)
     return np.asarray(flat, np.float32).reshape(len(vectors), -1)
 
 

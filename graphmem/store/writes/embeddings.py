@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from graphmem.errors import BadInputError
 from graphmem.model import stable_id
-from graphmem.runtime.arrow import pc
+from graphmem.runtime.arrow import computed
 from graphmem.store.tables.tables import MAX_DIMENSIONS, EmbeddingTable
 
 FEW: Final = 24  # up to this number vectors are written one by one, more by a join
@@ -133,11 +133,17 @@ def of_model(read: Callable[[EmbeddingTable], Iterable[pa.Table]], tables: list[
     text_hash and vector. If the model has no vectors, the result has no rows, and the type of its vector column is a vector of length 1.
     """
     for table in tables:
-        mine = [rows.filter(pc.equal(rows["model"], model)).select(["text_hash", "vec"]) for rows in read(table)]
+        mine = [_of(model, rows) for rows in read(table)]
         found = pa.concat_tables(mine).rename_columns(["text_hash", "vector"])
         if len(found):
-            return found.cast(vector_schema(table.dim)).sort_by("text_hash").combine_chunks()
+            schema = vector_schema(table.dim)
+            exact = found if found.schema.equals(schema) else found.cast(schema)
+            return computed("take", exact, computed("array_sort_indices", exact["text_hash"])).combine_chunks()
     return vector_schema(1).empty_table()
+
+
+def _of(model: str, rows: pa.Table) -> pa.Table:
+    return computed("filter", rows.select(["text_hash", "vec"]), computed("equal", rows["model"], pa.scalar(model)))
 
 
 def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[str, int]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -118,3 +121,22 @@ def test_many_vectors_are_deleted_a_piece_at_a_time(store, monkeypatch):
     store.put_vectors("m", 4, rows([f"{i:03}" for i in range(50)]))
     assert store.forget_vectors("m") == 50
     assert len(store.vectors("m")) == 0
+
+
+READ = """
+import sys
+import pyarrow as pa
+from graphmem.projection.vectors import VectorIndex
+from graphmem.store.tables.tables import EmbeddingTable
+from graphmem.store.writes.embeddings import of_model
+vectors = pa.array([[0.0, 2.0], [1.0, 0.0], [3.0, 0.0]], pa.list_(pa.float32(), 2))
+rows = pa.table({"id": ["1", "2", "3"], "model": ["m", "n", "m"], "text_hash": ["b", "c", "a"], "vec": vectors})
+index = VectorIndex("m", 2)
+index.add_table(of_model(lambda table: [rows], [EmbeddingTable(2)], "m"), lambda key: True)
+print(index.hashes(), index.cosines([1.0, 0.0], ["a", "b"]), "pyarrow.compute" in sys.modules)
+"""
+
+
+def test_vectors_are_read_without_the_compute_functions_that_a_command_would_wait_for():
+    done = subprocess.run([sys.executable, "-c", READ], capture_output=True, text=True, check=True)
+    assert done.stdout == "['a', 'b'] {'a': 1.0, 'b': 0.0} False\n"
