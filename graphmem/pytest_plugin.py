@@ -39,7 +39,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--graphmem-root", metavar="DIR", help="root of the indexed project; default: the project that contains pytest's rootdir"
     )
     group.addoption(
-        "--graphmem-trace", metavar="FILE", help="write the recording to this file instead of beside the index; implies --graphmem"
+        "--graphmem-trace",
+        metavar="FILE",
+        help="write the record of which test runs which functions to this file, instead of to the index directory; "
+        "also turns on recording, as --graphmem does",
     )
 
 

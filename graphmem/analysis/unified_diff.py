@@ -225,8 +225,9 @@ def _change(file: _File, exists: Callable[[str], bool]) -> FileChange:
 def _paths(file: _File, exists: Callable[[str], bool]) -> tuple[str, str]:
     """Return the old and the new path of a file; "" where it is missing.
 
-    Prefixes are removed only as a pair. git shows both names of a pair in its header. In a plain diff, a prefix may also be a folder: it
-    is one if only the names with it exist in the project.
+    git writes a prefix before each of the two paths, such as `a/` and `b/`. The prefixes are removed only if both paths have one. In a
+    diff that git did not write, `a/` and `b/` may be real folders. Then they are kept if the project has a file at one of the paths, but
+    none at the paths without `a/` and `b/`.
     """
     if all(file.moved):
         return file.moved[0], file.moved[1]

@@ -16,7 +16,10 @@ class ContractPlace:
     path: str
     line: int
     name: Annotated[str, Doc("qualified name of the definition that offers, declares or uses the contract; empty in a schema file")]
-    confidence: Annotated[float, Doc("confidence that this place uses the contract, 0 to 1; 1 for a place that offers it")]
+    confidence: Annotated[
+        float,
+        Doc("confidence that this code uses the contract (network interface), 0 to 1; always 1 for code that implements or declares it"),
+    ]
 
 
 @answer

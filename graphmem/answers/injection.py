@@ -162,4 +162,7 @@ class PackedText:
     format: str
     tokens: int
     budget: int
-    left_out: Annotated[dict[str, int], Doc("number of search results that did not fit into the text, by reason")]
+    left_out: Annotated[
+        dict[str, int],
+        Doc("number of search results that were left out of the text, for each reason, such as `no room` for the token budget"),
+    ]

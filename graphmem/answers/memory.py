@@ -364,7 +364,9 @@ class RuleSet(Unpacks):
     The answer unpacks into the rules and the notes. The notes name the files of rules that could not be read.
     """
 
-    rules: Annotated[list[Rule], Doc("the project's rules for agents that apply to the given files; the user's rules come first"), Size(20)]
+    rules: Annotated[
+        list[Rule], Doc("rules for agents that apply to the given files: first the user's own rules, then the project's"), Size(20)
+    ]
     notes: Annotated[list[str], Doc("files of rules that could not be read")]
 
 

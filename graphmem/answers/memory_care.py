@@ -75,7 +75,9 @@ class AuditPage:
 
     entries: list[AuditEntry]
     total: Annotated[int, Doc("number of entries in the audit log")]
-    head: Annotated[str, Doc("hash of the newest entry, which also covers all earlier entries")]
+    head: Annotated[
+        str, Doc("hash of the newest entry, computed also from the hash of the entry before it; it changes if any earlier entry changes")
+    ]
     sound: Annotated[bool, Doc("false when an entry of the audit log was changed or removed; `notes` tells which")]
     notes: list[str]
 

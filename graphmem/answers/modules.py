@@ -60,7 +60,7 @@ class ModuleDependency:
     kinds: Annotated[dict[str, int], Doc("number of these edges of each kind, such as CALLS or IMPORTS, most first"), Size(4)]
     upward: Annotated[bool, Doc("true when the dependency leads from a lower to a higher layer and so closes a cycle")]
     sites: Annotated[
-        list[PathStep], Doc("some edges of the dependency as examples; up to 20 if it leads from a lower to a higher layer"), Size(4)
+        list[PathStep], Doc("examples of the edges that make up the dependency: at most 3, or at most 20 when `upward` is true"), Size(4)
     ]
     worth_cutting: Annotated[
         bool,

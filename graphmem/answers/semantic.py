@@ -59,7 +59,9 @@ class Drift:
         str, Doc("full commit id of the newer revision; or a sentence, if the indexed files were compared instead of a revision")
     ]
     modules: Annotated[list[ModuleChange], Doc("modules that were added, removed or changed"), Size(20)]
-    dependencies: Annotated[list[DependencyChange], Doc("dependencies between modules that changed between the revisions"), Size(50)]
+    dependencies: Annotated[
+        list[DependencyChange], Doc("changed dependencies between modules: those that differ between the two revisions"), Size(50)
+    ]
     new_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the newer revision"), Size(3)]
     resolved_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the older revision"), Size(3)]
     api: Annotated[

@@ -259,7 +259,8 @@ class GroupMeasures:
         float | None, Doc("share of the distinct test command lines that never failed in the sessions of the group, 0 to 1")
     ]
     dead_end_reentry: Annotated[
-        float | None, Doc("share of dead ends in the group's sessions that an earlier session had already found, 0 to 1")
+        float | None,
+        Doc("of all approaches that were abandoned in sessions of this group, the share that an earlier session had abandoned too, 0 to 1"),
     ]
     shown: Annotated[int, Doc("number of memories shown to agents; a memory counts once per session")]
     corrections: Annotated[float | None, Doc("share of shown memories that are disputed now, 0 to 1")]
@@ -292,15 +293,24 @@ class PhaseWeight:
     used: Annotated[int, Doc("number of shown memories of the type that were used in the session that showed them")]
     built_in: float
     weight: Annotated[float, Doc("weight of the memory type that the ranking uses now")]
-    proposed: Annotated[float | None, Doc("proposed weight of the memory type; null while there is too little data")]
+    proposed: Annotated[
+        float | None,
+        Doc("weight that graphmem proposes for the memory type in this phase, computed from sessions; null while there is too little data"),
+    ]
 
 
 @answer
 class PhaseWeights:
     """Ranking weights of memory types in phases of work, with proposals."""
 
-    sessions: Annotated[int, Doc("number of ended sessions in which at least one memory was shown during a known phase of work")]
-    missing: Annotated[int, Doc("number of further sessions that are needed before weights of memory types can be proposed")]
+    sessions: Annotated[
+        int,
+        Doc("number of ended sessions in which a memory was shown while the agent's phase of work, such as define or implement, was known"),
+    ]
+    missing: Annotated[
+        int,
+        Doc("number of further sessions, of the kind counted in `sessions`, that must end before graphmem can propose weights"),
+    ]
     accepted_at: Annotated[
         MomentOrNone, Doc("time at which a person accepted proposed weights of memory types; null while the built-in weights are in use")
     ]

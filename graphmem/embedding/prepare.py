@@ -28,9 +28,10 @@ _OUT: Final = "vector"
 
 
 def describe(file: Path) -> Path:
-    """Return the path of the JSON file that describes a prepared graph.
+    """Return the path of the JSON file that describes a prepared model file.
 
-    The file has the hashes of the graph and of the weights from which it was made.
+    `file` is the prepared model file, made by `prepare`. The JSON file has the hash of the model file, and the hash of the published
+    weights from which the model file was made.
     """
     return file.with_suffix(".json")
 

@@ -130,8 +130,8 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
         tomllib.loads(written.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
         raise BadInputError(
-            f"graphmem's hooks cannot be added to {target.path} ({error}); change the existing hooks in the file to [[hooks.Event]] tables "
-            "and try again",
+            f"graphmem's hooks cannot be added to {target.path} ({error}); write the existing hooks in the file as TOML arrays of tables, "
+            "such as [[hooks.PreToolUse]], and try again",
             argument="path",
             path=str(target.path),
         ) from error

@@ -144,19 +144,24 @@ def spelled(*parts: object) -> str:
 
 def _text(value: object, most: int = _NAME) -> str:
     if not isinstance(value, str) or len(value) > most:
-        raise ValueError(f"a change of a memory has {value!r:.60} in place of a string of at most {most} characters; {_SKIPPED}")
+        raise ValueError(
+            f"a change of a memory from another machine is invalid: the value {value!r:.60} must be a string of at most {most} "
+            f"characters; {_SKIPPED}"
+        )
     return value
 
 
 def _whole(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
-        raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be a whole number of 0 or more; {_SKIPPED}")
+        raise ValueError(
+            f"a change of a memory from another machine is invalid: the value {value!r:.60} must be a whole number of 0 or more; {_SKIPPED}"
+        )
     return value
 
 
 def _time(value: object) -> str:
     if datetime.fromisoformat(_text(value)).tzinfo is None:
-        raise ValueError(f"the time {value!r} in another machine's change of a memory has no time zone; {_SKIPPED}")
+        raise ValueError(f"a change of a memory from another machine is invalid: the time {value!r} has no time zone; {_SKIPPED}")
     moment("time", value)  # the database of each machine has the same range
     return str(value)
 
@@ -169,7 +174,8 @@ def _one_of(allowed: Any) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         if not isinstance(value, str) or value not in allowed:
             raise ValueError(
-                f"the value {value!r:.60} in another machine's change of a memory must be one of {', '.join(allowed)}; {_SKIPPED}"
+                f"a change of a memory from another machine is invalid: the value {value!r:.60} must be one of "
+                f"{', '.join(allowed)}; {_SKIPPED}"
             )
         return value
 
@@ -178,25 +184,31 @@ def _one_of(allowed: Any) -> Callable[[Any], str]:
 
 def _share(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be a number from 0 to 1; {_SKIPPED}")
+        raise ValueError(
+            f"a change of a memory from another machine is invalid: the value {value!r:.60} must be a number from 0 to 1; {_SKIPPED}"
+        )
     return float(value)
 
 
 def _days(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
-        raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be a positive number of days; {_SKIPPED}")
+        raise ValueError(
+            f"a change of a memory from another machine is invalid: the value {value!r:.60} must be a positive number of days; {_SKIPPED}"
+        )
     return float(value)
 
 
 def _flag(value: object) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"the value {value!r:.60} in another machine's change of a memory must be true or false; {_SKIPPED}")
+        raise ValueError(f"a change of a memory from another machine is invalid: the value {value!r:.60} must be true or false; {_SKIPPED}")
     return value
 
 
 def _object(value: object) -> str:
     if not isinstance(orjson.loads(_text(value, MAX_BYTES)), dict):
-        raise ValueError(f"`work_unit` and `details` in another machine's change of a memory must be JSON objects; {_SKIPPED}")
+        raise ValueError(
+            f"a change of a memory from another machine is invalid: its fields `work_unit` and `details` must be JSON objects; {_SKIPPED}"
+        )
     return str(value)
 
 
@@ -250,5 +262,8 @@ def _id(value: object) -> str:
 
 def _ids(values: object) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
-        raise ValueError(f"`seen` and `over` in another machine's change of a memory must be lists of at most {MAX_PARTS} ids; {_SKIPPED}")
+        raise ValueError(
+            f"a change of a memory from another machine is invalid: each of its lists of earlier changes must have at most {MAX_PARTS} "
+            f"ids; {_SKIPPED}"
+        )
     return tuple(map(_id, values))

@@ -343,7 +343,7 @@ BROKEN = [
     ("opencode", "opencode.json", b"\xff\xfe", "UTF-8"),
     ("opencode", ".opencode/plugins/graphmem.js", "export const Mine = 1", "not written by graphmem"),
     ("codex", ".codex/config.toml", "a = [", "is not TOML"),
-    ("codex", ".codex/config.toml", "hooks = {}\n", "[[hooks.Event]]"),
+    ("codex", ".codex/config.toml", "hooks = {}\n", "[[hooks.PreToolUse]]"),
 ]
 
 

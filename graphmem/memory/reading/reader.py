@@ -107,7 +107,7 @@ class MemoryReader:
     def paths(self) -> dict[str, str]:
         """Return the paths of files that memories name but the graph lacks.
 
-        The result maps ids to paths.
+        The result maps the id of each such file to its path.
         """
         if self._paths is None:
             self._paths = self.store.remembered_names()

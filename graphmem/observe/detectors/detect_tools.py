@@ -200,8 +200,8 @@ class ToolSequence(Detector):
 class TimeAnomaly(Detector):
     """Detects commands that are much slower than usual.
 
-    `with_others` drops such a finding if no other signal (kind of pattern) was found near it. This pattern is signal 8 of the 17 in
-    `observe.signals`.
+    Each slow command is a finding. The function `with_others` later drops the finding if the session has no finding of another kind that
+    names the same file or is only a few steps away. The signal (kind of finding) is number 8 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "time_anomaly"

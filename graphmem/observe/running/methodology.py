@@ -211,8 +211,8 @@ def _check(made: object, known: Mapping[str, Methodology]) -> None:
         )
     if clash := sorted(kind.name for kind in made.memory_types if kind.name in TYPES and TYPES[kind.name] != kind):
         raise ValueError(
-            f"the methodology plug-in {made.name!r} defines the memory type {clash[0]!r}, but graphmem or "
-            "another plug-in already defines it differently; rename the type"
+            f"the plug-in {made.name!r}, which defines a team's phases of work, defines the memory type {clash[0]!r}, but graphmem or "
+            "another plug-in already defines it differently; rename the type in the plug-in"
         )
     unknown = sorted({name for relay in made.relays for name in relay.types} - set(TYPES) - {kind.name for kind in made.memory_types})
     if unknown:

@@ -50,7 +50,16 @@ class ContextParts:
 
 
 def create_context(inputs: Inputs, stored: StoredParts, code: CodeParts, later: Later) -> ContextParts:
-    """Create search, learning, and the injector of context for agents."""
+    """Create the objects that search, learn, and add context to prompts.
+
+    They learn from agents' sessions, and add memories and code to the prompts of agents.
+
+    Args:
+        inputs: the store, the settings and the index directory.
+        stored: the objects made in the first step of the wiring.
+        code: the objects made in the second step of the wiring.
+        later: objects that are created after this step; they are used only after all objects exist.
+    """
     store, data_dir, settings, model = inputs.store, inputs.data_dir, inputs.settings, stored.model
     graph, projections, vectors, book, observer = stored.graph, stored.projections, stored.vectors, stored.book, stored.observer
     user = UserMemories(book, UserBook(home() / ".graphmem" if not settings.projects else data_dir / "user"))

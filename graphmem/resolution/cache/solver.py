@@ -11,8 +11,9 @@ no final answer belong to the component.
 
 An input is a fact of a file. Every answer stores one number, which stands for all inputs on which the answer depends: the number of a
 single input (see `project.Project.key`), or of a group. A group contains the inputs that the answer read itself, and the numbers of the
-answers that it used. The inputs of the used answers are not copied. A group has a negative number, lower than the numbers of the groups
-inside it. So one pass finds all groups that contain an input (`dependents`).
+answers that it used. The inputs of the used answers are not copied. The numbers of groups are negative. The number of a group is lower
+than the numbers of all groups inside it. So one pass over the groups, from the highest number to the lowest, finds all groups that contain
+an input, also those that contain it through other groups (`dependents`).
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ class CFamilyRules(CFamilyOperators):
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
         """Return the key that all overloads of a function share.
 
-        For a method it is ("", 0, qualified name), because the methods of a class can be in several files. For another function it is
-        (path, enclosing scope, name).
+        The key of a function is (path, position of the enclosing scope, name). The methods of a class can be in several files, so their key
+        has "" in place of the path, 0 in place of the position, and the qualified name.
         """
         return ("", 0, symbol.qualname) if symbol.kind == "method" else super().overload_group(entry, symbol)
 

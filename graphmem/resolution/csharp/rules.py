@@ -71,7 +71,8 @@ class CSharpRules(CSharpUsings):
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
         """Return the key that all overloads of a method share.
 
-        The methods of a `partial class` may be in several files. Their key is ("", 0, qualified name).
+        The key is (path, position of the enclosing scope, name). The methods of a `partial class` may be in several files, so their key has
+        "" in place of the path, 0 in place of the position, and the qualified name.
         """
         parent = entry.definitions[symbol.index].parent
         is_split = symbol.kind == "method" and "partial" in entry.definitions[parent].modifiers

@@ -152,8 +152,8 @@ class Targets:
     def stored_in(self, name: str, caller: Symbol) -> list[Target]:
         """Return the functions that `x.name()` may run if `x` has an unknown type.
 
-        These are the functions and callable objects that classes store in an attribute `name`. They share one confidence. `caller` is the
-        function that contains the call.
+        These are the functions and callable objects that classes store in an attribute `name`. All get the same confidence, which is
+        lower if there are many. `caller` is the function that contains the call.
         """
         values = (self.of_attribute((INST, base, False), name, "inferred_type", caller) for base in self.names.storing(name))
         found = {target.symbol: target for value in values for target in value if target.symbol is not None}

@@ -82,7 +82,10 @@ class Shelf:
         self.clear()
 
     def clear(self) -> None:
-        """Stop tracking all files. Their results stay in memory."""
+        """Forget which files are in memory, but do not release their results.
+
+        The results of these files then stay in RAM, because `trim` releases only the results of files that this object knows.
+        """
         self._awake.clear()
         self._bytes = 0
 

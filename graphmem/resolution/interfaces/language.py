@@ -35,9 +35,10 @@ class Rules(NameRules, ClassRules, CallRules):
 
     @classmethod
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> Rules:
-        """Create the rules of one language, which `spec` describes.
+        """Create the rules of one programming language.
 
-        Override this method in a class that serves several languages. By default, `spec` is not read.
+        `spec` has the content of the `language.toml` of this language. This method does not read it. A class that serves several languages
+        overrides this method and reads `spec`.
         """
         return cls(layout)
 

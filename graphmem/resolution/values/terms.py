@@ -47,7 +47,8 @@ def call_at(terms: Sequence[Term], index: TermIndex) -> Call:
     if term[0] == CALL or term[0] == NEW:
         return term
     raise TypeError(
-        f"term {index} in the results of parsing a file must be a call, not {term!r}; report this defect to the authors of graphmem"
+        f"the parse results of a file have the expression {term!r} at position {index}, where graphmem expects a function call; "
+        "report this defect to the authors of graphmem"
     )
 
 
