@@ -100,7 +100,7 @@ def test_the_earlier_graphmem_reads_the_dump_that_was_made_before_and_refuses_th
             zipped.extractall(tmp_path / name)
     as_older_graphmem(monkeypatch)
     monkeypatch.setattr("graphmem.store.file.opening.check_tables", lambda connection, path: None)  # of tables it does not know
-    monkeypatch.setattr("graphmem.store.file.live_file.LiveFile._count_memories", lambda store, connection: 0)  # it has no memories
+    monkeypatch.setattr("graphmem.store.file.resting.count_memories", lambda connection, catalog: 0)  # it has no memories
     read_dump(tmp_path / "early" / archives.DUMP, tmp_path / "back.db", "kuzu", *SIZES)
     with open_store(tmp_path / "back.db", buffer_pool_bytes=SIZES[0], max_db_bytes=SIZES[1]) as store:
         assert len(store.read("file_hashes")) == 6
