@@ -249,7 +249,8 @@ class Definitions(Bindings):
             text = self.with_lines_above(node, marker) if marker else self.builder.text(node)
             self.add_documented_types(captures["doc.of"][0], node, text)
             if marker:
-                if _last_row(node) + 1 < captures["doc.of"][0].start_point.row:
+                below = node.next_sibling or captures["doc.of"][0]  # an attribute may stand between
+                if _last_row(node) + 1 < below.start_point.row:
                     return  # an empty line between: it describes something else
                 text = comment_text(text, marker)
             self.docs[captures["doc.of"][0].id] = self.grammar.helper.docstring(text)

@@ -15,9 +15,20 @@ pub fn add() {}
 /// About nothing.
 
 pub fn remove() {}
+
+/// Counts
+/// the items.
+#[inline]
+#[must_use]
+pub fn count() {}
 """
 
 
 def test_the_first_item_does_not_take_the_documentation_of_its_file():
     docs = {one.qualname: one.doc for one in extract("src/lib.rs", SOURCE, "rust", "").definitions}
-    assert docs == {"<module>": "Reads carts from a file.", "add": "Adds an item. The cart keeps it.", "remove": ""}
+    assert docs == {
+        "<module>": "Reads carts from a file.",
+        "add": "Adds an item. The cart keeps it.",
+        "remove": "",
+        "count": "Counts the items.",
+    }
