@@ -66,12 +66,34 @@ def serve() -> Callable[..., Any]:
     return serving
 
 
-@pytest.fixture(scope="session")
-def networkx_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
+@contextmanager
+def networkx_copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
+    """Open a service over a copy of networkx's index."""
     settings = Settings(embedder="none")
     index = copied_index(tmp_path_factory, "networkx", NETWORKX, settings)
     with GraphMem.open(index, repo=NETWORKX, settings=settings) as memory:
         yield memory
+
+
+def remember_all(service: GraphMem) -> GraphMem:
+    """Add `MEMORIES`, and dispute each one, so that all are in the review queue."""
+    ids = [service.remember(text, type=kind, files=files).memory.id for text, kind, files in MEMORIES]
+    for one in ids:
+        service.dispute(one, "is it still so?")
+    return service
+
+
+@pytest.fixture(scope="session")
+def networkx_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
+    with networkx_copy(tmp_path_factory) as memory:
+        yield memory
+
+
+@pytest.fixture
+def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GraphMem, str]]:
+    """A service whose memories a test may change, and the address of its server."""
+    with networkx_copy(tmp_path_factory) as memory, serving(remember_all(memory)) as address:
+        yield memory, address
 
 
 @pytest.fixture(scope="session")
@@ -83,11 +105,8 @@ def explorer(networkx_service: GraphMem) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def remembered(networkx_service: GraphMem) -> GraphMem:
-    """The service with `MEMORIES`, every one of them disputed and so in the review queue."""
-    ids = [networkx_service.remember(text, type=kind, files=files).memory.id for text, kind, files in MEMORIES]
-    for one in ids:
-        networkx_service.dispute(one, "is it still so?")
-    return networkx_service
+    """The service with `MEMORIES`. Its tests share it, so they change none of them."""
+    return remember_all(networkx_service)
 
 
 @pytest.fixture(scope="session")

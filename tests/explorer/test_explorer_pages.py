@@ -91,7 +91,8 @@ def test_every_picture_has_a_table_of_the_same_content(name, tab, explorer, reme
         assert "classes/graph.py" in listed
 
 
-def test_the_review_queue_is_walked_with_the_keyboard_alone(tab, explorer, remembered, visit):
+def test_the_review_queue_is_walked_with_the_keyboard_alone(tab, reviewed, visit):
+    memory, explorer = reviewed
     visit(explorer + "/explore/review", VIEWS["review"][1])
     tab.until("document.activeElement.classList.contains('item')")
     first = tab.value("document.activeElement.querySelector('h2').textContent")
@@ -105,13 +106,13 @@ def test_the_review_queue_is_walked_with_the_keyboard_alone(tab, explorer, remem
     tab.until("document.querySelectorAll('.item').length === 4")
     assert tab.value("document.activeElement.querySelector('h2').textContent") == second
     assert tab.value("document.getElementById('announcer').textContent") == "Verified."
-    assert [one.title for one in remembered.memories({"user_verified": True}).memories] == [first]
+    assert [one.title for one in memory.memories({"user_verified": True}).memories] == [first]
 
     tab.press("f")  # forget: asks first
     tab.until("document.activeElement.textContent === 'Yes, forget'")
     tab.press("Enter")
     tab.until("document.querySelectorAll('.item').length === 3")
-    assert second not in [one.title for one in remembered.memories().memories]
+    assert second not in [one.title for one in memory.memories().memories]
 
     third = tab.value("document.activeElement.querySelector('h2').textContent")
     tab.press("d")  # not true: asks why
@@ -119,16 +120,16 @@ def test_the_review_queue_is_walked_with_the_keyboard_alone(tab, explorer, remem
     tab.type("has changed since")
     tab.press("Enter")
     tab.until("document.querySelectorAll('.item').length === 2")
-    (disputed,) = [one for one in remembered.memories().memories if one.title == third]
+    (disputed,) = [one for one in memory.memories().memories if one.title == third]
     assert disputed.disputed
-    assert "has changed since" in json.dumps([one.note for one in remembered.audit(disputed.id).entries])
+    assert "has changed since" in json.dumps([one.note for one in memory.audit(disputed.id).entries])
 
     tab.press("e")
     tab.until("document.activeElement.name === 'content'")
     tab.value("document.activeElement.value = 'Said better: nodes are sorted before two graphs are compared.'; 1")
     tab.value("document.activeElement.form.requestSubmit(); 1")
     tab.until("document.querySelectorAll('.item').length === 1")
-    assert any(one.content.startswith("Said better") for one in remembered.memories().memories)
+    assert any(one.content.startswith("Said better") for one in memory.memories().memories)
 
     tab.press("o")
     tab.until("location.pathname === '/explore/memories' && document.querySelector('.facts')")
