@@ -175,18 +175,19 @@ class CoAccess:
         return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
 
     def often(
-        self, files: Sequence[str], share: float, among: Callable[[str], bool] = lambda path: True
+        self, files: Sequence[str], share: float, among: Callable[[str], bool] = lambda path: True, most: int = ALSO_MOVES
     ) -> list[tuple[CoAccessHit, coaccess.Evidence]]:
         """Return files that often change with given files, best first.
 
-        Each file comes with its evidence, such as the chance that the next change touches it. At most `ALSO_MOVES` files are returned.
-        Unlike in `with_also_moves`, files with an edge to the given files are included. The list is empty if the log cannot be read.
+        Each file comes with its evidence, such as the chance that the next change touches it. Unlike in `with_also_moves`, files with an
+        edge to the given files are included. The list is empty if the log cannot be read.
 
         Args:
             files: the given files.
             share: the minimum of `coaccess.Evidence.focus`, 0 to 1. For 0.5, a file is returned if at least half of the small changes of
                 the given files also touched the file. A small change touches few files.
             among: called with a path; returns whether the path may be in the result.
+            most: the maximum number of files in the result; at most `MOST_JUDGED` are compared.
         """
         try:
             history = self.history.known()
@@ -197,7 +198,7 @@ class CoAccess:
             ranked = coaccess.rank(history, files, min_support=coaccess.LEAST_SMALL)[:MOST_JUDGED]
             seen = coaccess.evidence(history, files, [one.node for one in ranked])
             hits = [(_hit(history, one, its, {}), its) for one, its in zip(ranked, seen, strict=True) if its.focus >= share]
-        return list(islice((one for one in hits if among(one[0].path)), ALSO_MOVES))
+        return list(islice((one for one in hits if among(one[0].path)), most))
 
     def moving(self, soon: Callable[[Callable[[], object]], object], places: Sequence[str], wait: bool) -> Moving:
         """Return the files that change most often together with given files.

@@ -20,6 +20,7 @@ from graphmem.knowledge import is_held
 from graphmem.memory.texts.types import COMMIT, LIVE_STATUSES
 from graphmem.model import FUNCTION_KINDS, file_id
 from graphmem.project.code.questions import DEFAULT_CONFIDENCE, DEFAULT_DEPTH
+from graphmem.project.history.co_changes import MOST_JUDGED
 from graphmem.project.reviews.inherited_tests import classes_of
 from graphmem.reports.test_commands import NOT_RUN, Named, commands
 from graphmem.reports.test_runners import Place, Project, named
@@ -38,10 +39,9 @@ if TYPE_CHECKING:
 EVERY: Final = 100_000  # hits of the impact; the answer lists fewer, and names how many there are
 MOST_KNOWN: Final = 30
 MOST_FORGOTTEN: Final = 10
-MOST_RANKED: Final = 100  # related files that are looked at
 MOST_FILES: Final = 100  # changed files whose history is asked
 FORGOTTEN_SUPPORT: Final = 3  # common changes; fewer can be chance
-FORGOTTEN_SHARE: Final = 0.3  # of the changes of the changed files
+FORGOTTEN_CHANCE: Final = 0.5  # minimum of `Evidence.chance`; measured by `benchmarks/forgotten.py`
 MOST_EXAMPLES: Final = 5  # of a cause
 MAYBE: Final = 0.1  # confidence of a test that calls the name of a changed method on an unknown receiver
 TEST_DEPTH: Final = 12  # steps from a test to the code that it runs
@@ -215,18 +215,20 @@ class Reviews:
         if not found.files:
             return [], []
         try:
-            answer = self.co_access.together(found.files[:MOST_FILES], MOST_RANKED, min_sessions=FORGOTTEN_SUPPORT)
+            history = self.co_access.history.known()
         except HistoryError as error:
             return [], [Cause("history", f"files that often change along are not known: {error.message}", 0)]
-        there = self.graph.root()
-        often = [one for one in answer.hits if one.confidence >= FORGOTTEN_SHARE and one.support >= FORGOTTEN_SUPPORT]
+        there, changed = self.graph.root(), frozenset(found.files)
+        often = self.co_access.often(
+            found.files[:MOST_FILES], FORGOTTEN_CHANCE, lambda path: path not in changed and (there / path).exists(), MOST_JUDGED
+        )
         left = len(found.files) - MOST_FILES
         message = f"of the changed files were not compared with the history, which is done for the first {MOST_FILES}"
         gaps = self.co_access.history.gaps()
-        if not gaps and not answer.commits and not answer.sessions:
+        if not gaps and not len(history):
             gaps = ["files that often change along are not known, because the history is empty; `graphmem index` reads it from git"]
         unsure = [*([Cause("history", message, left)] if left > 0 else []), *(Cause("history", gap, 0) for gap in gaps)]
-        return [one for one in often if one.path not in found.files and (there / one.path).exists()], unsure
+        return [hit for hit, its in often if its.chance >= FORGOTTEN_CHANCE and hit.support >= FORGOTTEN_SUPPORT], unsure
 
 
 def _case_of(view: GraphView, node: int) -> int:

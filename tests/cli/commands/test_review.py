@@ -210,6 +210,21 @@ def test_a_range_of_revisions(graphmem, changed: Path) -> None:
     assert "three dots" in graphmem("review", "HEAD~1...HEAD", "-C", changed).err
 
 
+def test_a_file_that_changed_along_in_fewer_than_half_of_the_changes_is_not_called_missing(graphmem, changed: Path) -> None:
+    git(changed, "stash")
+    price = changed / "shop/price.py"
+    for number in range(6):
+        price.write_text(price.read_text().replace("def rounded", f"# alone {number}\ndef rounded"))
+        git(changed, "commit", "-am", f"Price {number}")
+    git(changed, "stash", "pop")
+    assert graphmem("index", changed, "-q").code == 0
+    (together,) = [
+        one for one in json.loads(graphmem("coaccess", "shop/price.py", "-C", changed, "--json").out)["hits"] if one["path"] == "rates.txt"
+    ]
+    assert 0.3 < together["confidence"] < 0.5
+    assert json.loads(graphmem("review", "-C", changed, "--json").out)["forgotten"] == []
+
+
 def test_a_damaged_history_is_a_limit_of_the_review(graphmem, changed: Path) -> None:
     assert [one["kind"] for one in json.loads(graphmem("review", "-C", changed, "--json").out)["causes"]].count("history") == 0
     (changed / ".graphmem" / "history.sqlite").write_bytes(b"no database " * 400)
