@@ -34,10 +34,12 @@ class Runs(NamedTuple):
     """Ids of tests that ran in recorded test runs.
 
     `judged` are the tests with a complete run that is still valid. `met` are all tests with a recorded run, even an incomplete one.
+    `with_process` are the tests of `met` that started another process: nobody knows which code it ran.
     """
 
     judged: Collection[str]  # tests with a complete run, of which nothing has changed since
     met: Collection[str]  # tests that ran at least in part
+    with_process: Collection[str] = frozenset()  # of them those that started another process
 
 
 NO_RUNS: Final = Runs(frozenset(), frozenset())
@@ -54,6 +56,7 @@ class Unsure(NamedTuple):
     faint: list[int]  # excluded for low confidence alone
     not_run: list[int]  # excluded tests: they ran, and not a target
     unjudged: list[int]  # tests without a valid run, outside the answer, that may run a target
+    with_process: list[int]  # other tests outside the answer that started another process, whose code was not recorded
     failed: list[str]  # files that could not be parsed completely, those nearest to the targets first
     of_overloads: list[int]  # callers of other overloads of the targets
 
@@ -104,6 +107,17 @@ def unjudged_tests(
     return in_order(view, np.asarray(may, dtype=np.int64))
 
 
+def tests_with_process(view: GraphView, found: IntArray, unjudged: Sequence[int], runs: Runs, able: Collection[str]) -> list[int]:
+    """Return unlisted tests that started another process in their last run.
+
+    The process may have run a target, but its code was not recorded. The result leaves out `unjudged`, and is sorted by path and line. The
+    arguments are as for `unjudged_tests`.
+    """
+    left_out = {*found.tolist(), *unjudged}
+    nodes = [node for one in runs.with_process if (node := view.index_of.get(one, -1)) >= 0 and node not in left_out]
+    return in_order(view, np.asarray([node for node in nodes if family(view, view.path(node)) in able], dtype=np.int64))
+
+
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
     """Return the files with helpers for tests, by position in the graph.
 
@@ -121,7 +135,8 @@ def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Un
     The answer is exact on four conditions:
 
     * Test runs can decide the answer (`judges`).
-    * Every test that may run a target is in the answer or has a valid run.
+    * Every test that may run a target is in the answer or has a valid run. Tests that run a target only in a process that they started are
+      the exception; the answer names all tests that started a process.
     * All files that may use a target are completely parsed.
     * No file changed since the index run.
 

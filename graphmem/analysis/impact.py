@@ -29,6 +29,7 @@ from graphmem.analysis.completeness import (
     nearest,
     possible_sites,
     runnable,
+    tests_with_process,
     unjudged_tests,
     verdict,
 )
@@ -192,12 +193,14 @@ def _unsure(view: GraphView, walks: _Walks, question: Question, runs: Runs) -> U
     able = families(view, seeds)
     possible, possible_count = possible_sites(view, seeds, able) if backwards else ([], 0)
     values = [value for value, _ in walks.used]
+    unjudged = unjudged_tests(view, np.max(values, axis=0), seeds, found, runs, able) if walks.judges else []
     return Unsure(
         possible,
         possible_count,
         faint_neighbours(view, reverse(view) if backwards else forward(view), walks.used, found, question.min_confidence),
         walks.not_run,
-        unjudged_tests(view, np.max(values, axis=0), seeds, found, runs, able) if walks.judges else [],
+        unjudged,
+        tests_with_process(view, found, unjudged, runs, able) if walks.judges else [],
         nearest(view, failed_in(view, able), seeds),
         in_order(view, np.asarray(unlisted_callers(view, seeds, found.tolist()), dtype=np.int64)) if backwards else [],
     )

@@ -74,6 +74,9 @@ def _of_tests(view: GraphView, unsure: Unsure) -> Iterator[Cause]:
     yield from _of_nodes(view, "not_run", unsure.not_run, "tests", "tests", excluded)
     unjudged = "may run a target, but no complete run of them is recorded since the last change; run all tests with `pytest --graphmem`"
     yield from _of_nodes(view, "unjudged_tests", unsure.unjudged, "test outside this list", "tests outside this list", unjudged)
+    message = "other processes, whose code was not recorded, so they may run a target there"
+    starts, start = "test outside this list starts", "tests outside this list start"
+    yield from _of_nodes(view, "other_processes", unsure.with_process, starts, start, message)
 
 
 def _faint(view: GraphView, nodes: Sequence[int], floor: float) -> Iterator[Cause]:

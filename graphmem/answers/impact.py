@@ -59,8 +59,8 @@ class Cause:
     kind: Annotated[
         str,
         Doc(
-            "why the answer may be incomplete, in one word: not_run, unjudged_tests, low_confidence, overloads, unresolved_calls, "
-            "failed_files, stale, depth, budget, history, projects, common_names, named_in_text or untracked"
+            "why the answer may be incomplete, in one word: not_run, unjudged_tests, other_processes, low_confidence, overloads, "
+            "unresolved_calls, failed_files, stale, depth, budget, history, projects, common_names, named_in_text or untracked"
         ),
     ]
     message: str

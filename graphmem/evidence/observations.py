@@ -27,6 +27,8 @@ The order is the precedence: an edge with several rules has the first.
 """
 
 NO_SITE: Final = -1
+OTHER_PROCESS: Final = -1
+"""The value of `Observation.runs` for a test that started another process, because the code of that process is not recorded."""
 
 
 class End(NamedTuple):
@@ -83,7 +85,7 @@ class Observation(NamedTuple):
     kind: str  # EdgeKind
     subject: End
     seen: tuple[Seen, ...]
-    runs: int = 0  # of a test: number of its parameter sets that ran, if all passed; 0: the steps may be incomplete
+    runs: int = 0  # of a test: number of its parameter sets that ran, if all passed; 0: the steps may be incomplete; or OTHER_PROCESS
 
 
 class Reading(NamedTuple):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphmem.evidence.observations import NO_SITE, End, Observation, Seen
+from graphmem.evidence.observations import NO_SITE, OTHER_PROCESS, End, Observation, Seen
 from graphmem.evidence.recorder import CUT, PROCESS, Recorder, stamp
 from graphmem.model import FUNCTION_KINDS, MODULE_QUALNAME, EdgeKind
 from graphmem.parsing.discovery import content_hash
@@ -39,8 +39,8 @@ class ItemRun(NamedTuple):
 
     code: Code | None  # of the test function; None for other items, such as doctests
     path: str  # of the file it was collected from
-    is_whole: bool  # it passed, so it ran to its end; it did not start another process; the recording did not stop
-    reached: set[int]
+    is_whole: bool  # it passed, so it ran to its end; the recording did not stop
+    reached: set[int]  # ids of code objects, and PROCESS or CUT
 
 
 class Run(NamedTuple):
@@ -74,8 +74,8 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
         (
             tuple(one.code) if one.code is not None else None,
             one.path,
-            one.is_whole and one.code not in left_out and one.reached.isdisjoint((PROCESS, CUT)),
-            sorted(one.reached - {PROCESS}),
+            one.is_whole and one.code not in left_out and CUT not in one.reached,
+            sorted(one.reached),
         )
         for one in tests
     ]
@@ -120,6 +120,7 @@ class _Describing:
         self._cut: set[str] = set()
         self._calls: dict[End, set[Seen]] = {}
         self._tests: dict[End, tuple[list[bool], set[End]]] = {}
+        self._with_process: set[End] = set()
         self._functions: set[End] = set()
 
     def read_all(self, runs: list[Run]) -> Sighting:
@@ -130,7 +131,8 @@ class _Describing:
         ]
         for subject, (passed, reached) in sorted(self._tests.items()):
             seen = tuple(Seen(end, NO_SITE) for end in sorted(reached) if end != subject)
-            observations.append(Observation("runtime", EdgeKind.TESTS, subject, seen, len(passed) if all(passed) else 0))
+            count = OTHER_PROCESS if subject in self._with_process else len(passed) if all(passed) else 0
+            observations.append(Observation("runtime", EdgeKind.TESTS, subject, seen, count))
         return Sighting(
             observations, len(self._functions), len(self._tests), self._named(), self._unmatched, sorted(self._changed), sorted(self._cut)
         )
@@ -156,6 +158,8 @@ class _Describing:
             else:
                 passed, reached = self._tests.setdefault(subject, ([], set()))
                 passed.append(test.is_whole)
+                if PROCESS in test.reached:
+                    self._with_process.add(subject)
                 reached.update(end for key in test.reached if (end := ends.get(key)) is not None)
 
     def _named(self) -> list[str]:

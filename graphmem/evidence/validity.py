@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from graphmem.evidence.observations import End
+from graphmem.evidence.observations import OTHER_PROCESS, End
 from graphmem.evidence.sidecar import Sidecar
 from graphmem.model import EdgeKind, symbol_id
 
@@ -18,6 +18,7 @@ class Held(NamedTuple):
 
     judged: frozenset[str]  # ids of tests: the last run was complete, and neither they nor any code they ran has changed since
     met: frozenset[str]  # ids of tests that ran, at least in part, and have not changed since
+    with_process: frozenset[str]  # ids of those of `met` that started another process, whose code was not recorded
     steps: dict[str, tuple[int, int]]  # rule -> (stored steps, valid ones among them)
 
 
@@ -39,6 +40,7 @@ def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None])
     there = {number for number, found in now.items() if found is not None}
     judged: set[str] = set()
     met: set[str] = set()
+    with_process: set[str] = set()
     steps: dict[str, tuple[int, int]] = {}
     for kind in (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.INHERITS, EdgeKind.OVERRIDES, EdgeKind.TESTS):
         for kept in sidecar.of_kind(kind):
@@ -48,9 +50,11 @@ def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None])
             steps[kept.rule] = (counted + len(seen), holding + (len(seen & lasting) if kept.subject in unchanged else 0))
             if kind == EdgeKind.TESTS and kept.subject in unchanged:
                 met.add(ids[kept.subject])
-                if kept.runs and seen <= unchanged:
+                if kept.runs == OTHER_PROCESS:
+                    with_process.add(ids[kept.subject])
+                elif kept.runs and seen <= unchanged:
                     judged.add(ids[kept.subject])
-    return Held(frozenset(judged), frozenset(met), dict(sorted(steps.items())))
+    return Held(frozenset(judged), frozenset(met), frozenset(with_process), dict(sorted(steps.items())))
 
 
 def _id(project: str, end: End) -> str:

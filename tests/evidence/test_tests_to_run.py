@@ -118,3 +118,25 @@ def test_with_a_run_the_tests_to_run_are_exactly_those_that_ran_it(tree, run_pyt
             scores[one] = f1({hit.symbol.ref for hit in memory.impact(one, limit=100_000).tests} & judged, tests & judged)
     assert len(scores) > 80
     assert {one: score for one, score in scores.items() if score < 1.0} == {}
+
+
+def test_an_exact_answer_names_the_tests_that_may_run_the_target_in_a_process_they_started(shop, record, open_memory, take, tmp_path):
+    (shop / "tests" / "test_more.py").write_text(
+        "import os\nimport subprocess\nimport sys\n\n\n"
+        "def test_program():\n"
+        "    code = 'import shop; shop.checkout(shop.Cart())'\n"
+        "    subprocess.run([sys.executable, '-c', code], check=True, env={**os.environ, 'PYTHONPATH': '.'})\n",
+        encoding="utf-8",
+    )
+    _, ran = record(shop)
+    assert ran.code == 0, ran.said
+    memory = open_memory()
+    take(memory, shop, runtime=[tmp_path / "run.trace"])
+    report = memory.impact("checkout")
+    assert report.epistemic == "exact"
+    assert {hit.symbol.name for hit in report.tests} == {"test_empty", "test_paid"}
+    (cause,) = [one for one in report.causes if one.kind == "other_processes"]
+    assert (cause.count, cause.examples) == (1, ["tests/test_more.py:test_program"])
+    (shop / "tests" / "test_more.py").write_text("def test_program():\n    assert True\n", encoding="utf-8")
+    memory.index(shop)
+    assert "other_processes" not in {one.kind for one in memory.impact("checkout").causes}, "the test is another one now"

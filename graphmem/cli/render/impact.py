@@ -266,7 +266,7 @@ def _certainty(output: Output, report: ImpactReport) -> None:
     if report.epistemic == "exact":
         output.line(
             ("Tests are exact", common.GOOD),
-            ": a recorded run covers every test that could matter. The list of other dependents is a lower bound.",
+            ": a recorded run covers every test that could matter, in its own process. The list of other dependents is a lower bound.",
         )
     elif report.epistemic == "lower_bound":
         output.line(("At least this", common.UNSURE), "; source text does not show every dependency.")

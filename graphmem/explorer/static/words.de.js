@@ -654,7 +654,7 @@ export const words = {
     other_projects: "Andere Projekte, die das Ziel über das Netz verwenden",
     risk: (level, atLeast) => `Risiko: ${atLeast ? "nicht unter " : ""}${{ LOW: "niedrig", MEDIUM: "mittel", HIGH: "hoch", CRITICAL: "kritisch", UNKNOWN: "unbekannt" }[level] ?? level.toLowerCase()}`,
     epistemic: {
-      EXACT: "Die Liste der Tests ist vollständig: Für jeden Test, der betroffen sein kann, zeigt ein aufgezeichneter Lauf, welchen Code er ausführt. Es kann weitere Abhängige geben, die keine Tests sind.",
+      EXACT: "Die Liste der Tests ist vollständig: Für jeden Test, der betroffen sein kann, zeigt ein aufgezeichneter Lauf, welchen Code er im eigenen Prozess ausführt. Es kann weitere Abhängige geben, die keine Tests sind.",
       LOWER_BOUND: "Es kann mehr Abhängige geben: der Quelltext zeigt nicht jeden Aufruf.",
       UNKNOWN: "Unbekannt: Es wurde kein abhängiger Code gefunden, aber der Quelltext zeigt nicht jeden Aufruf.",
     },

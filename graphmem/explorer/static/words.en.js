@@ -671,7 +671,7 @@ export const words = {
     other_projects: "Other projects that use the target over the network",
     risk: (level, atLeast) => `Risk: ${atLeast ? "not below " : ""}${level.toLowerCase()}`,
     epistemic: {
-      EXACT: "The list of tests is complete: for every test that may be affected, a recorded run shows which code it runs. There may be more dependents that are not tests.",
+      EXACT: "The list of tests is complete: for every test that may be affected, a recorded run shows which code it runs in its own process. There may be more dependents that are not tests.",
       LOWER_BOUND: "There may be more dependents: source text does not show every call.",
       UNKNOWN: "Unknown: no dependent code was found, but source text does not show every call.",
     },

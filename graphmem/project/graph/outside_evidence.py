@@ -63,7 +63,7 @@ class OutsideEvidence:
         if not self._path.exists():
             return NO_RUNS
         found = self._what_holds(view, project)
-        return Runs(found.judged, found.met)
+        return Runs(found.judged, found.met, found.with_process)
 
     def report(self, view: GraphView, project: str, root: str) -> EvidenceReport:
         """Report which edges come from outside tools, and where tools disagree.
