@@ -129,6 +129,8 @@ class RubyHelper(Helper):
             return builder.add((EITHER, tuple(builder.term(body) for body in bodies if body is not None)))
         if what == "block_argument":
             return ruby_blocks.of_symbol(builder, node)
+        if what == "yield":
+            return ruby_blocks.of_own_block(builder)
         if what == "last":
             plain = [child for child in node.named_children if not child.is_extra and child.type not in ("rescue", "ensure", "else")]
             return builder.term(plain[-1]) if plain else builder.unknown
@@ -154,7 +156,7 @@ class RubyHelper(Helper):
                 return builder.add((CALL, callee, arguments, ()))
             called, arguments = _sent(builder, node, builder.text(method), arguments)
             callee = builder.add((ATTR, builder.term(receiver), called)) if receiver is not None else _own(builder, called)
-            result = builder.add((CALL, callee, arguments, ()))
+            result = builder.add((CALL, callee, arguments, ruby_blocks.result(builder, node, called)))
             return builder.add((EITHER, (result, builder.term(receiver)))) if _may_be_class(builder, node) else result
         return super().helper_term(builder, node, what)
 

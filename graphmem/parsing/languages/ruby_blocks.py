@@ -3,6 +3,8 @@
 A method can run its block by `yield x`, `block.call(x)` or `instance_eval(&block)`. For such a method, values are bound to two reserved
 names, which Ruby code cannot contain. `PASSED` stands for the tuple of values that the block gets. `RECEIVER` stands for the object that is
 `self` in the block. Where a call has a block, the block's parameters and its `self` refer to these two names of the called method.
+
+In the other direction, a call passes the result of its block as a keyword with the name `RESULT`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,15 @@ if TYPE_CHECKING:
 
 PASSED: Final = "<block>"
 RECEIVER: Final = "<self>"
+
+RESULT: Final = "<block result>"
+"""Name of the keyword with which a call passes the result of its block.
+
+A call of this name without arguments is a `yield`: it has the result of the block that the method around it got.
+"""
+
+_WITH_RESULT: Final = frozenset({"call", "constant", "identifier", "instance_variable", "scope_resolution", "self", "super", "yield"})
+"""Syntax nodes at the end of a block whose type is that of the block's result."""
 
 EVALUATES: Final = frozenset({"class_eval", "class_exec", "instance_eval", "instance_exec", "module_eval", "module_exec"})
 """Methods whose block has their receiver as `self`."""
@@ -81,6 +92,45 @@ def of_call(builder: TermBuilder, node: Node) -> Iterator[tuple[str, TermIndex]]
             yield from _handed_on(builder, receiver, name, arguments)
     elif receiver is not None and receiver.type == "identifier" and name in _CALLS and builder.text(receiver) == _block_of_method(node):
         yield PASSED, _tuple_of(builder, arguments)
+
+
+def result(builder: TermBuilder, node: Node, name: str) -> tuple[tuple[str, TermIndex], ...]:
+    """Return the keyword with which a call passes the result of its block.
+
+    The block may also be that of the method around the call: `run(&block)`. The result is empty for a call without a block, and for calls
+    of `name` that usually run a method of the library.
+    """
+    arguments, block = node.child_by_field_name("arguments"), node.child_by_field_name("block")
+    if name in _OF_LIBRARY or name in _LAZY or name in _GROUPS or name in EVALUATES:
+        return ()
+    if block is not None:
+        body = block.child_by_field_name("body")
+        statements = [child for child in body.named_children if not child.is_extra] if body is not None else []
+        last = statements[-1] if statements else None
+        if last is not None and last.type == "identifier":
+            last = _assigned(statements, last)
+        return ((RESULT, builder.term(last)),) if last is not None and last.type in _WITH_RESULT else ()
+    handed = arguments.named_children[-1] if arguments is not None and arguments.named_children else None
+    if handed is None or handed.type != "block_argument" or not handed.named_children:
+        return ()
+    is_own = handed.named_children[0].type == "identifier" and builder.text(handed.named_children[0]) == _block_of_method(node)
+    return ((RESULT, of_own_block(builder)),) if is_own else ()
+
+
+def _assigned(statements: list[Node], variable: Node) -> Node:
+    """Return the last value that a block assigns to its variable.
+
+    The variable does not exist yet on the line of the call. The result is the variable itself if no statement assigns it.
+    """
+    for child in reversed(statements):
+        if child.type == "assignment" and (left := child.child_by_field_name("left")) is not None and left.text == variable.text:
+            return child.child_by_field_name("right") or variable
+    return variable
+
+
+def of_own_block(builder: TermBuilder) -> TermIndex:
+    """Return the call that stands for the result of the method's own block."""
+    return builder.add((CALL, builder.add((NAME, RESULT)), (), ()))
 
 
 def _of_block(

@@ -17,7 +17,7 @@ from graphmem.resolution.interfaces.inference import Inference
 from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.type_inference.hierarchy import Hierarchy
 from graphmem.resolution.values.symbol import Symbol
-from graphmem.resolution.values.types import INST, TOP, Type, ordered
+from graphmem.resolution.values.types import CLASS, EMPTY, FUNC, INST, TOP, Type, ordered
 
 
 class FileContext:
@@ -29,6 +29,7 @@ class FileContext:
         self.hierarchy = hierarchy
         self.entry = entry
         self.terms = entry.terms
+        self.placeholders = rules_of(entry).placeholders
         self.evidence = Evidence(self.project.name, entry.path)
         self.stable: dict[tuple[int, int], Type] = {}  # by scope and term: types that are the same on every line of the scope
 
@@ -46,7 +47,7 @@ class FileContext:
             if found is TOP:
                 found = written_type(inference, self.entry, reference.scope, term, reference.line) or TOP
             else:
-                found = _settled(inference, found)
+                found = _settled(inference, self._known(found))
             if inference.is_steady(self.entry, reference.scope, term):
                 self.stable[key] = found
         return found
@@ -57,6 +58,15 @@ class FileContext:
         If nothing else tells the type, and `name` is private, as `__name` in Python, the result is the class that contains the code.
         """
         return self.value(reference, receiver) or self.inference.private_receiver(self.entry, reference.scope, name)
+
+    def _known(self, value: Type) -> Type:
+        """Return a type without placeholders for results of a caller's block.
+
+        Such a result may have any type. So the type is unknown if all others are types of libraries.
+        """
+        if self.placeholders.isdisjoint(value):
+            return value
+        return value - self.placeholders if any(atom[0] in (INST, CLASS, FUNC) for atom in value) else EMPTY
 
 
 def _settled(inference: Inference, value: Type) -> Type:

@@ -107,6 +107,9 @@ class CallRules:
     has_extensions: bool = False
     """Whether functions can extend a type from outside."""
 
+    placeholders: Type = EMPTY
+    """Alternatives that stand for results of a caller's block; in the method itself, such a result is unknown."""
+
     string_type: str = ""
     """Type of a string literal in the language's library; "" if it has no name."""
 

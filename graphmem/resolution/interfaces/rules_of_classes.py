@@ -207,6 +207,10 @@ class ClassRules:
         """
         return ()
 
+    def may_give(self, base: Ext, name: str) -> bool:
+        """Whether a base class outside the project may define a member."""
+        return True
+
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """Return the type of a member that an external base class may define.
 

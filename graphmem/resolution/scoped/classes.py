@@ -288,6 +288,14 @@ class ScopedClasses(ScopedNames):
         """
         return self._library_bases.get(name, ())
 
+    def may_give(self, base: Ext, name: str) -> bool:
+        """Whether a base class outside the project may define a member.
+
+        The table `library_members` of the language lists all members of some mixins.
+        """
+        members = self._library_members.get(base[2]) if base[1] == self.builtin_package else None
+        return members is None or name in members
+
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the type of a member that a class does not define.
 

@@ -1,6 +1,7 @@
 """Types that the code around a lambda gives to its parameters.
 
-`parsing/languages/kotlin_lambdas.py` and `lambda_values.py` write the types as calls of pseudo-functions, and explain these functions.
+`parsing/languages/kotlin_lambdas.py`, `lambda_values.py` and `ruby_blocks.py` write the types as calls of pseudo-functions, and explain
+these functions.
 """
 
 from __future__ import annotations
@@ -10,16 +11,20 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, TermIndex
 from graphmem.parsing.languages.kotlin_lambdas import ARGUMENT, DECLARED, FUNCTION, LAST, PARAMETER, RESULT
+from graphmem.parsing.languages.ruby_blocks import RESULT as BLOCK_RESULT
 from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.values.declared_types import closed
 from graphmem.resolution.values.symbol import Symbol
-from graphmem.resolution.values.types import BOX, CLASS, EMPTY, FUNC, INST, UNTYPED, Atom, Type, box, join, join_all, one, ordered
+from graphmem.resolution.values.types import BOX, CLASS, EMPTY, FUNC, INST, TYPEVAR, UNTYPED, Atom, Type, box, join, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Parameter
     from graphmem.resolution.files.file_entry import FileEntry
     from graphmem.resolution.interfaces.call import Call
     from graphmem.resolution.interfaces.inference import Inference
+
+OF_BLOCK: Final = one((TYPEVAR, BLOCK_RESULT))
+"""The result of the block that a method gets; each call of the method replaces it."""
 
 _RESULT: Final = 0
 _RECEIVER: Final = 1
@@ -132,8 +137,14 @@ def _part(functions: Sequence[Sequence[Type]], index: int) -> Type:
     return join_all(parts[index] for parts in functions if index < len(parts))
 
 
+def _of_block(inference: Inference, call: Call) -> Type:
+    """Return the placeholder for the result of a block."""
+    return OF_BLOCK
+
+
 PSEUDO: Final[Mapping[str, Callable[[Inference, Call], Type]]] = {
     ARGUMENT: _argument,
+    BLOCK_RESULT: _of_block,
     DECLARED: _declared,
     FUNCTION: _alias,
     PARAMETER: _parameter,

@@ -8,10 +8,11 @@ module.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING, TermIndex
+from graphmem.parsing.languages.ruby_blocks import RESULT as BLOCK_RESULT
 from graphmem.resolution.files.instantiations import is_class_name
 from graphmem.resolution.packages import mapped
 from graphmem.resolution.scoped.lambdas import PSEUDO, function_type
@@ -219,6 +220,11 @@ class ScopedRules(ScopedProtocols):
         found = join_all(pair[1][at] for pair in pairs if pair[0] == TUP and at < len(pair[1]))
         return found if isinstance(part, int) else box("list", found)
 
+    def type_arguments(self, inference: Inference, symbol: Symbol, call: Call) -> Mapping[str, Type]:
+        """Return the type of the result of a call's block, by its reserved name."""
+        found = inference.expanded(call.keyword(BLOCK_RESULT) or EMPTY) if self._blocks else EMPTY
+        return {BLOCK_RESULT: found} if found else {}
+
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the result type of a library function, from the language's table."""
         if atom[2] in PSEUDO:
@@ -232,6 +238,8 @@ class ScopedRules(ScopedProtocols):
                 return caught
         if atom[1] != self.builtin_package:
             return None
+        if atom[2] in self._no_result:
+            return EMPTY
         if atom[2] in self._itself:
             return self.this(inference, call.entry, call.scope)
         if atom[2] in self._block:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from graphmem.resolution.packages import PackageRules, resolution_table
-from graphmem.resolution.scoped.lambdas import PSEUDO
+from graphmem.resolution.scoped.lambdas import OF_BLOCK, PSEUDO
 from graphmem.resolution.values.types import EMPTY, EXT, Language, Package, Type, one
 from graphmem.runtime.data.conventions import conventions_of
 
@@ -27,7 +27,7 @@ _KEYS: Final = frozenset(
         *("class_constant", "own_variables", "fields", "file_class", "objects", "accessors", "library_bases", "missing"),
         *("call_method", "late_variables", "many", "extensions"),
         *("types", "string", "conversions", "containers", "transparent", "element", "type_of", "itself", "makes", "maps", "parts"),
-        *("shared_variables", "closed", "group", "pairs", "makers", "catches"),
+        *("shared_variables", "closed", "group", "pairs", "makers", "catches", "library_members", "no_result"),
         *("library", "standard", "typed_results", "functions", "results", "common", "blocks", "block", "iterator", "iterates"),
         *("of_elements", "of_object", "operators", "text", "prints", "delegates", "expressions"),
     }
@@ -74,6 +74,7 @@ class ScopedTable(PackageRules):
         self._given_to_tests: Sequence[str] = table.get("given_to_tests", ())
         self._makers: Mapping[str, str] = table.get("makers", {})
         self._catches = frozenset(table.get("catches", ()))
+        self._no_result = frozenset(table.get("no_result", ()))
         self.program = str(table.get("program", ""))
         self._keep = frozenset(table.get("keep", ()))
         self._headers = frozenset(table.get("headers", ()))
@@ -105,6 +106,7 @@ class ScopedTable(PackageRules):
         self._objects = frozenset(table.get("objects", ()))
         self._accessors = bool(table.get("accessors"))
         self._library_bases: Mapping[str, Sequence[str]] = table.get("library_bases", {})
+        self._library_members = {name: frozenset(words.split()) for name, words in table.get("library_members", {}).items()}
         self._missing = str(table.get("missing", ""))
         self.call_method = str(table.get("call_method", self.call_method))
         self.variables_begin_late = bool(table.get("late_variables"))
@@ -142,6 +144,7 @@ class ScopedTable(PackageRules):
         self._results = {name: kind for kind, names in table.get("results", {}).items() for name in names}
         self._common = frozenset(table.get("common", ()))
         self._blocks = bool(table.get("blocks"))
+        self.placeholders = OF_BLOCK if self._blocks else EMPTY
         self._block = frozenset(table.get("block", ()))
         self._iterator = str(table.get("iterator", ""))
         self._iterates = frozenset(table.get("iterates", ()))

@@ -102,6 +102,7 @@ class Ancestors:
 
     def _owner(self, symbol: Symbol, name: str, after: Symbol | None) -> Base | None:
         outside: Ext | None = None
+        rules = rules_of(self.project.files[symbol.path])
         # class whose methods only assign the attribute; this calls the setter if a base has it as a property
         assigned: Symbol | None = None
         skipping = after is not None
@@ -109,7 +110,8 @@ class Ancestors:
             if skipping:
                 skipping = candidate is not after
             elif not isinstance(candidate, Symbol):
-                outside = outside or candidate
+                if outside is None and rules.may_give(candidate, name):
+                    outside = candidate
             elif assigned is not None:
                 if self._is_property(candidate, name):
                     return candidate
