@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import graphmem
+from graphmem.cli.output import plural
 from graphmem.cli.traps import READ_IN_PART, SEARCHED_AS_TEXT, find_traps
 from graphmem.errors import GraphMemError
 from graphmem.runtime.files.vault import ENCRYPTING, ON
@@ -241,7 +242,7 @@ def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
 def _history(report: Mapping[str, Any]) -> list[Finding]:
     """Report how many commits and sessions are stored, and what is missing."""
     changes = dict(report.get("changes") or {})
-    words = [f"{changes.get('git', 0):,} commits", f"{changes.get('agent', 0):,} sessions", *report.get("notes", ())]
+    words = [plural(changes.get("git", 0), "commit"), plural(changes.get("agent", 0), "session"), *report.get("notes", ())]
     return [Finding("history", "note" if report.get("notes") else "ok", "; ".join(words))] if report else []
 
 
@@ -258,7 +259,13 @@ def _learning(report: Mapping[str, Any]) -> list[Finding]:
     state = switch.get("state", "on")
     until = f" until {switch['until']}" if switch.get("until") else ""
     switched = [] if state == "on" else [f"learning is {state}{until}; `graphmem memory auto on` switches it on"]
-    words = [*switched, f"{report['sessions']:,} sessions", f"{report['memories']:,} memories learnt", model, *report["notes"]]
+    words = [
+        *switched,
+        plural(report["sessions"], "session"),
+        f"{plural(report['memories'], 'memory', 'memories')} learnt",
+        model,
+        *report["notes"],
+    ]
     return [Finding("learning", "note" if report["notes"] or switched else "ok", "; ".join(words))]
 
 
@@ -289,7 +296,7 @@ def _evidence(report: Mapping[str, Any]) -> list[Finding]:
         words += [f"by {kept['by']}"] if kept.get("by") else []
         words += [f"recorded {kept['recorded_at']}"] if kept.get("recorded_at") else []
         words += [
-            f"{one['tool']} covers {one['files']:,} files" + (f" and omits {one['left_out']:,}" if one["left_out"] else "")
+            f"{one['tool']} covers {plural(one['files'], 'file')}" + (f" and omits {one['left_out']:,}" if one["left_out"] else "")
             for one in kept.get("indexes", ())
         ]
         found.append(Finding(f"{rule} evidence", "note" if fell else "ok", "; ".join(words)))
@@ -309,7 +316,7 @@ def _evidence(report: Mapping[str, Any]) -> list[Finding]:
 
 def _indexer(one: dict[str, Any]) -> str:
     """Return a sentence on a SCIP indexer that could check calls."""
-    does = f"{one['program']} can check the calls of {one['files']:,} files"
+    does = f"{one['program']} can check the calls of {plural(one['files'], 'file')}"
     if not one["installed"]:
         return f"{does}; {one['install']}"
     return f"{does}, but needs one of {', '.join(one['needs'])}" if one["needs"] else f"{does}: `graphmem index --scip auto` runs it"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from graphmem.cli.output import plural
 from graphmem.hooks.outdated import outdated_hooks
 from graphmem.location import JOURNAL, SHARED, Location
 from graphmem.maintenance.archive import PORTABLE
@@ -152,7 +153,7 @@ def _backups(folder: Path, report: DoctorReport) -> list[Trap]:
             Trap(
                 "no backup",
                 "note",
-                f"{memories:,} memories exist only on this disk",
+                f"{plural(memories, 'memory exists', 'memories exist')} only on this disk",
                 "run `graphmem backup DEST`, preferably to another disk",
             )
         ]

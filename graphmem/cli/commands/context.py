@@ -10,6 +10,7 @@ from graphmem.answers.vocabulary import InjectionFormat, InjectionPoint, TrustLe
 from graphmem.cli import options
 from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext
+from graphmem.cli.output import plural
 from graphmem.cli.positions import paths_of
 
 Files = Annotated[
@@ -85,7 +86,9 @@ def trust(
     def print_text() -> None:
         chosen = "by experience" if state.chosen == "auto" else "by choice"
         here.output.line(f"{state.level} ({chosen}): injected from confidence {state.threshold:.2f}")
-        here.output.line(f"{state.sessions} sessions; {state.corrections:.1%} of the items shown in the last ones were marked as wrong")
+        here.output.line(
+            f"{plural(state.sessions, 'session')}; {state.corrections:.1%} of the items shown in the last ones were marked as wrong"
+        )
         if state.offer:
             here.output.line(f"several memories were marked as wrong in one session; for a stricter level: graphmem trust {state.offer}")
 

@@ -14,6 +14,7 @@ from graphmem.cli import options
 from graphmem.cli.command import Variant, command
 from graphmem.cli.context import CommandContext
 from graphmem.cli.derived import ACTOR
+from graphmem.cli.output import plural
 from graphmem.cli.positions import paths_of
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.errors import BadInputError, ForbiddenError
@@ -251,7 +252,7 @@ def status(here: CommandContext) -> None:
     def print_text() -> None:
         here.output.line(", ".join(f"{count:,} {one}" for one, count in counts.items() if count) or "no memories")
         here.output.line(f"{review:,} to review; see `graphmem memory review`" if review else "nothing to review")
-        here.output.line(f"learning from sessions is {learning.state}; trust level {trust.level}, {trust.sessions:,} sessions")
+        here.output.line(f"learning from sessions is {learning.state}; trust level {trust.level}, {plural(trust.sessions, 'session')}")
         if cost.injected_per_session is not None:
             here.output.line(
                 f"{cost.injected_per_session:,.0f} tokens injected in an average session, {cost.injected_tokens:,} in all; {saved}"

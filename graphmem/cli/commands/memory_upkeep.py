@@ -207,6 +207,6 @@ def delete_all(
     answer = service.delete_all(confirm, actor=ACTOR)
     here.output.show(
         answer,
-        lambda: here.output.line(f"{answer.memories:,} memories and {answer.sessions:,} sessions were deleted"),
+        lambda: here.output.line(f"deleted {plural(answer.memories, 'memory', 'memories')} and {plural(answer.sessions, 'session')}"),
         str(answer.memories),
     )

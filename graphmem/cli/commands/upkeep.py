@@ -119,7 +119,7 @@ def rebuild(
         here.output.json(answer)
     elif not here.output.quiet:
         here.output.line(
-            f"{answer.files:,} files, {answer.symbols:,} symbols and {answer.edges:,} edges from the tree; "
+            f"{plural(answer.files, 'file')}, {plural(answer.symbols, 'symbol')} and {plural(answer.edges, 'edge')} from the tree; "
             f"{plural(answer.memories, 'memory', 'memories')} from the journal"
         )
         if answer.restored or answer.removed:

@@ -18,6 +18,7 @@ _FIRST: Final = 2  # lines of a hit that has none of the query's words
 _NEAREST: Final = 3  # memories without a word of the query that are printed
 _MARGIN: Final = " " * 7
 _NOUNS: Final = {"tests": "in tests", "docs": "in docs", "code": "in code", "configuration": "in configuration"}
+_COUNTED: Final = {"modules": ("module", "modules"), "flows": ("flow", "flows"), "memories": ("memory", "memories")}
 
 
 def hits(output: Output, answer: SearchAnswer, *, explain: bool = True) -> None:
@@ -28,7 +29,9 @@ def hits(output: Output, answer: SearchAnswer, *, explain: bool = True) -> None:
         answer: hits with their groups.
         explain: False leaves out scores and ranks.
     """
-    parts = ", ".join(f"{one.hits:,} {_NOUNS.get(one.facet, one.facet)}" for one in answer.facets)
+    parts = ", ".join(
+        f"{one.hits:,} {_NOUNS[one.facet]}" if one.facet in _NOUNS else plural(one.hits, *_COUNTED[one.facet]) for one in answer.facets
+    )
     count = plural(len(answer.hits), "hit") if answer.hits else "Nothing found"
     output.line((f"{count} for ", common.HEADING), (answer.query, common.NAME), (f"   {parts}" if parts else "", common.DIM))
     if answer.near:

@@ -18,7 +18,7 @@ def projects(output: Output, found: ServedProjects) -> None:
     rows: list[tuple[Any, ...]] = []
     for one in found.projects:
         time = (one.indexed_at[:16].replace("T", " "), common.DIM)
-        rows.append(((one.name, common.HEADING), plural(one.files, "file"), f"{one.symbols:,} symbols", time))
+        rows.append(((one.name, common.HEADING), plural(one.files, "file"), plural(one.symbols, "symbol"), time))
         for branch in one.branches:
             who = "only you see it" if branch.private else f"pushed by {branch.pushed_by}" if branch.pushed_by else ""
             time = (branch.pushed_at[:16].replace("T", " "), common.DIM)
