@@ -215,9 +215,12 @@ class Texts:
     def range(self, found: Usage) -> lsp.Range | None:
         """Return the editor's range of a place that uses a symbol, or None.
 
-        The result is None if the text at this place has changed since the file was saved.
+        The result is None if the line of this place has changed since the file was saved.
         """
-        lines, line, place = self.lines(found.path), self.now(found.path, found.range.line), found.range
+        edited, place = self._map(found.path), found.range
+        if edited is not None and not edited.is_left(place.line - 1):
+            return None
+        lines, line = self.lines(found.path), self.now(found.path, place.line)
         text = lines[line] if line < len(lines) else ""
         return self._range(line, text, place.column, place.end_column) if text[place.column : place.end_column] == found.text else None
 

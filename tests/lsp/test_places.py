@@ -74,3 +74,13 @@ def test_the_first_line_of_a_file_with_a_byte_order_mark_has_the_columns_that_th
     assert closed.range(used) == lsp.Range(lsp.Position(0, 18), lsp.Position(0, 23))
     space.put_text_document(lsp.TextDocumentItem(file.as_uri(), "python", 1, text))
     assert Texts(tmp_path, space).position(file.as_uri(), lsp.Position(0, 20)) == ("cart.py", 1, 20)
+
+
+def test_a_use_on_an_edited_line_is_not_shown_on_the_line_above_it(tmp_path: Path) -> None:
+    """A rename would else change the other object's method there."""
+    file = tmp_path / "end.py"
+    file.write_text("a.close()\nb.close()\n")
+    space = workspace.Workspace(tmp_path.as_uri())
+    space.put_text_document(lsp.TextDocumentItem(file.as_uri(), "python", 1, "a.close()\nb.close(now=True)\n"))
+    used = [Usage("end.py", TextRange(line, 2, 7, 2, 7, 2, 7), "close", "call", 1.0) for line in (1, 2)]
+    assert [Texts(tmp_path, space).range(one) for one in used] == [lsp.Range(lsp.Position(0, 2), lsp.Position(0, 7)), None]
