@@ -37,13 +37,11 @@
 (source_file
   (function_declaration
     name: (simple_identifier) @name
-    name: (_)? @returns
     body: (function_body) @body) @definition.function)
 
 (statements
   (function_declaration
     name: (simple_identifier) @name
-    name: (_)? @returns
     body: (function_body) @body) @definition.function)
 
 (class_declaration
@@ -56,7 +54,6 @@
   body: (_
     (function_declaration
       name: (simple_identifier) @name
-      name: (_)? @returns
       body: (function_body) @body) @definition.method))
 
 ; init(parameters) {…}
@@ -74,8 +71,7 @@
 
 ; protocol { func name(parameters) }
 (protocol_function_declaration
-  name: (simple_identifier) @name
-  name: (_)? @returns) @definition.method @modifier.abstract
+  name: (simple_identifier) @name) @definition.method @modifier.abstract
 
 ; extension Name { func name(parameters) {…} }
 (class_declaration
@@ -85,10 +81,9 @@
   body: (class_body
     (function_declaration
       name: (simple_identifier) @name
-      name: (_)? @returns
       body: (function_body) @body) @definition.method))
 
-; static, private
+; -> Type, static, private
 (function_declaration
   (modifiers
     (property_modifier) @modifier.static))

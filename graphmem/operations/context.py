@@ -66,7 +66,7 @@ class ContextOperations:
         """Subscribe to notices that prepared memories can be fetched.
 
         The iteration yields a notice whenever a session has new prepared memories. It stops at the end of the `with` block, even if another
-        thread iterates.
+        thread iterates. If too many notices wait to be read, it ends with a LimitError.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="plan", searches=True)

@@ -332,7 +332,8 @@ class MemoryOperations:
     def subscribe_memories(self) -> AbstractContextManager[Iterator[MemoryChange]]:
         """Subscribe to changes of memories.
 
-        At the end of the `with` block the iteration stops, in whichever thread it runs.
+        At the end of the `with` block the iteration stops, in whichever thread it runs. If too many changes wait to be read, it ends with a
+        LimitError.
         """
 
     # ---- import and export

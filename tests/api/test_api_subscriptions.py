@@ -203,6 +203,52 @@ def test_a_slow_subscriber_of_changes_is_told_that_it_missed_some():
         asyncio.run(listen(100))
 
 
+def test_a_slow_listener_of_changes_in_the_process_is_told_that_it_missed_some():
+    from graphmem.errors import LimitError
+    from graphmem.project.graph.progress import MAX_WAITING, Hub
+
+    for replay, count in ((False, MAX_WAITING), (True, MAX_WAITING + 50)):
+        source = Hub(replay=replay)
+        with source.feed() as events:
+            for change in range(count):
+                source.publish(change)
+            assert [next(events) for _ in range(MAX_WAITING)] == list(range(count))[-MAX_WAITING:]
+    source = Hub()
+    with source.feed() as events:
+        for change in range(MAX_WAITING + 1):
+            source.publish(change)
+        with pytest.raises(LimitError, match="subscribe again"):
+            next(events)
+
+
+def test_subscriptions_end_with_an_error_if_the_listening_thread_missed_changes_and_new_ones_go_on():
+    import asyncio
+
+    from graphmem.api.requests.progress import Fan
+    from graphmem.errors import LimitError
+    from graphmem.project.graph.progress import MAX_WAITING, Hub
+
+    async def listen():
+        source = Hub()
+        fan = Fan(source.feed, is_state=False)
+        changes = fan.steps(follow=True)
+        first = asyncio.ensure_future(anext(changes))
+        await asyncio.sleep(0.05)
+        with fan._lock:  # as while the thread has no turn
+            for change in range(MAX_WAITING + 2):
+                source.publish(change)
+        with pytest.raises(LimitError, match="subscribe again"):
+            await first
+        again = fan.steps(follow=True)
+        second = asyncio.ensure_future(anext(again))
+        await asyncio.sleep(0.05)
+        source.publish("later")
+        assert await second == "later"
+        fan.close()
+
+    asyncio.run(asyncio.wait_for(listen(), 20))
+
+
 @pytest.mark.parametrize(
     ("query", "code"),
     [

@@ -19,8 +19,6 @@ T = TypeVar("T")
 
 log = logging.getLogger("graphmem.api")
 
-"""The last stages of a run."""
-
 _BACKLOG = 64  # events kept for a slow reader
 
 
@@ -44,6 +42,11 @@ class _Subscriber(Generic[T]):
         while self.queue.full():
             self.queue.get_nowait()
         self.queue.put_nowait(step)
+
+    def miss(self) -> None:
+        """Record that events were dropped; called in the event loop."""
+        self.missed = True
+        self.put(None)
 
     async def next(self) -> T | None:
         """Return the next event; None at the end.
@@ -98,7 +101,7 @@ class Fan(Generic[T]):
             follow: whether to continue with later events after the end of the run.
 
         Raises:
-            LimitError: `is_state` was not set, and the reader was so slow that events were dropped.
+            LimitError: `is_state` was not set, and the reader or the listening thread was so slow that events were dropped.
         """
         with self._subscribed() as subscriber:
             while (step := await subscriber.next()) is not None:
@@ -140,10 +143,24 @@ class Fan(Generic[T]):
         threading.Thread(target=self._pump, args=(steps,), name="graphmem-news", daemon=True).start()
 
     def _pump(self, steps: Iterator[T]) -> None:
-        for step in steps:
-            with self._lock:
-                self._last = step
-                self._tell(step)
+        try:
+            for step in steps:
+                with self._lock:
+                    self._last = step
+                    self._tell(step)
+        except LimitError:
+            self._begin_again()
+
+    def _begin_again(self) -> None:
+        """Tell all subscriptions that events were dropped; listen to later ones."""
+        with self._lock:
+            feed, self._feed = self._feed, None
+            for subscriber in self._subscribers:
+                with suppress(RuntimeError):  # its loop was closed
+                    subscriber.loop.call_soon_threadsafe(subscriber.miss)
+            self._listen()
+        if feed is not None:
+            feed.__exit__(None, None, None)
 
     def _tell(self, step: T | None) -> None:
         for subscriber in self._subscribers:
