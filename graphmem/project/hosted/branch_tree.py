@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.contracts import rows as contracts
 from graphmem.contracts.rows import ContractRow
+from graphmem.parsing.discovery import content_hash
 from graphmem.project.hosted.branches import GONE, Branch, Branches
 from graphmem.project.hosted.pushed_rows import text_in
 from graphmem.project.hosted.pushed_texts import encoded, free_place, remove
@@ -69,12 +70,16 @@ class BranchTrees:
         rows = {path: [ContractRow._make(row) for row in some] for path, some in branch.facts["contracts"].items()}
         contracts.write(root / INDEX, meta["run"], meta["project"], rows)
 
-    def main_text(self, path: str) -> str | None:
-        """Return the text of a file on the main branch; None if not sent."""
+    def main_text(self, path: str, wanted: str) -> str | None:
+        """Return the text of a file on the main branch; None if not sent.
+
+        `wanted` is the content hash in the graph. After a push without the file's text, an earlier text may be there.
+        """
         try:
-            return (self.data_dir.parent / path).read_bytes().decode("utf-8", "surrogateescape")
+            data = (self.data_dir.parent / path).read_bytes()
         except OSError:
             return None
+        return data.decode("utf-8", "surrogateescape") if content_hash(data) == wanted else None
 
     def _write_text(self, root: Path, path: str, digest: str | None) -> None:
         remove(root, path)

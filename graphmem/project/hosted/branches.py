@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
+from graphmem.project.hosted.pushed_rows import text_in
 from graphmem.runtime.files.sqlite_file import Sidefile
 
 FILE: Final = "branches.sqlite"
@@ -360,7 +361,11 @@ class Branches:
 
 
 def _keep(db: sqlite3.Connection, bodies: Mapping[str, bytes]) -> None:
-    db.executemany("INSERT OR IGNORE INTO body VALUES (?, ?)", sorted(bodies.items()))
+    """Store rows by digest, and texts of rows that had none."""
+    for digest, body in sorted(bodies.items()):
+        found = db.execute("SELECT rows FROM body WHERE digest = ?", (digest,)).fetchone()
+        if found is None or (text_in(found[0]) is None and text_in(body) is not None):
+            db.execute("INSERT OR REPLACE INTO body VALUES (?, ?)", (digest, body))
 
 
 def _mark(db: sqlite3.Connection, name: str, mark: str) -> None:

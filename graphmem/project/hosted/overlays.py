@@ -361,7 +361,8 @@ class Overlays:
         after = self._stored(overlay, touched)
         ends = {edge.dst for some in (before.edges, after.edges) for edge in some}
         overlay.projections.refresh(generation, difference(before, after, external_uses(overlay.graph.view(), ends)))
-        self._trees.write(overlay.root, branch, own, touched)
+        textless = (path for path in own if not (overlay.root / path).exists())  # another push may have sent the text since then
+        self._trees.write(overlay.root, branch, own, {*touched, *textless})
         overlay.seen = -1
         self.follow_memories(key)
         overlay.pushed(len(pushed.digests))
@@ -405,7 +406,7 @@ class Overlays:
         paths = [path for path in sorted(self.store.file_hashes()) if not old or old.get(path) != new.get(path)]
         externals = external_rows(self.store)
         kept: dict[str, tuple[str, bytes]] = {
-            one.path: (old.get(one.path) or one.digest, body_of(one.rows, externals, self._trees.main_text(one.path)))
+            one.path: (old.get(one.path) or one.digest, body_of(one.rows, externals, self._trees.main_text(one.path, one.content_hash)))
             for one in rows_by_file(self.store, view, paths)
         }
         kept |= dict.fromkeys(new.keys() - old.keys() - kept.keys(), (GONE, b""))

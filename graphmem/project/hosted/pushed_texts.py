@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from graphmem.runtime.files.replacing import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping, Set
 
 
 class PushedTexts:
@@ -28,6 +28,11 @@ class PushedTexts:
     def __init__(self, root: Path, folder: Path) -> None:
         self._root, self._folder = root, folder
         self._places: dict[str, Path] = {}
+
+    @property
+    def paths(self) -> Set[str]:
+        """The paths of the files whose texts were stored."""
+        return self._places.keys()
 
     def stored(self, parts: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         """Yield the parts of a push; write the texts of each to the upload folder."""

@@ -9,7 +9,7 @@ all files again.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
@@ -25,7 +25,7 @@ from graphmem.project.hosted.branches import BranchKey
 from graphmem.project.hosted.overlays import Overlays, PushedBranch, unknown_branch
 from graphmem.project.hosted.pushed_commits import commit_of, digest_of
 from graphmem.project.hosted.pushed_parts import PushedParts, Reading
-from graphmem.project.hosted.pushed_rows import body_of, rows_by_path
+from graphmem.project.hosted.pushed_rows import body_of, rows_by_path, text_in
 from graphmem.project.hosted.pushed_texts import PushedTexts
 from graphmem.project.hosted.received_rows import WRONG, checked
 from graphmem.runtime.files.replacing import replace_file
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 FILE: Final = PurePosixPath(PUSHED_FILE).name
 MOVING: Final = "moving"
 """Key in FILE: paths of texts that an unfinished push may have moved to the project's directory."""
+TEXTLESS: Final = "textless"
+"""Key in FILE: paths of files that were sent without their text, because it had changed since the index run."""
 TEXTS: Final = "texts"  # below the directory of a push: texts of its files, until the graph has changed
 
 
@@ -100,7 +102,7 @@ class Receiving:
 
         The client asks before a push, to send only what the server lacks. The result has the project's name, the counter of changes of the
         graph, a hash of the commits, and a digest (hash of the rows) for each file. If anything but a push has changed the graph, the
-        digests are missing, and the client must send all files.
+        digests are missing, and the client must send all files. The digest of a file without its text is "", so the client sends it again.
 
         Args:
             branch: the branch that is pushed; "" for the main branch. A new branch has the files of the main branch.
@@ -108,6 +110,7 @@ class Receiving:
         """
         store = self.runs.store
         files, generation = self._digests(), store.generation()
+        textless: Iterable[str] = self._known().get(TEXTLESS, ())
         commits = digest_of(self.runs.history.log().keys(GIT))
         droppable = [one for one in self.overlays.seen_by(who.login) if _may_drop(one.key, one.pushed_by, who)]
         if branch:
@@ -115,8 +118,13 @@ class Receiving:
             known = self.overlays.branches.find(key) if key is not None else None
             generation = known.generation if known is not None else 0
             if key is not None and self.overlays.branches.fits(self.overlays.line_mark()):
-                files = {**files, **self.overlays.branches.own(key)}
-                files = {path: digest for path, digest in files.items() if digest}
+                own = self.overlays.branches.own(key)
+                files = {path: digest for path, digest in {**files, **own}.items() if digest}
+                bodies = self.overlays.branches.bodies(filter(None, own.values()))
+                textless = [path for path, digest in own.items() if digest and text_in(bodies[digest]) is None]
+            else:
+                textless = ()
+        files |= {path: "" for path in textless if path in files}
         return {
             "format": FORMAT,
             "project": store.meta().get("project", ""),
@@ -345,8 +353,15 @@ class Receiving:
             contracts.write(self.data_dir, meta["run"], meta["project"], found)
             texts.move(digests, sorted(stored - digests.keys()))
             counts = projections.graph().counts
+            textless = {*known.get(TEXTLESS, ())} - sent | (sent - texts.paths)
             facts = {"indexed_at": meta["indexed_at"], "files": counts.get("files", 0), "symbols": counts.get("symbols", 0)}
-            kept = {"generation": generation, "run": meta["run"], "facts": facts, "digests": digests}
+            kept = {
+                "generation": generation,
+                "run": meta["run"],
+                "facts": facts,
+                "digests": digests,
+                TEXTLESS: sorted(textless & digests.keys()),
+            }
             replace_file(self.data_dir / FILE, json.dumps(kept).encode(), durable=True)
             may = {one.key for one in self.overlays.seen_by(who.login) if _may_drop(one.key, one.pushed_by, who)}
             merged = [key for key in may if key.name in last.get("merged", ())]

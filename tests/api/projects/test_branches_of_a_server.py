@@ -22,7 +22,7 @@ from commands import environ, git, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
-from graphmem.project.hosted.pushing import _Parts
+from graphmem.project.hosted.pushing import Pushing, _Parts
 from graphmem.projection.words import index as words
 from hosted import SHOP, SITE, hosted, indexed, written
 
@@ -638,3 +638,48 @@ def test_a_push_is_refused_whose_rows_or_texts_differ_from_their_hashes(tmp_path
         pushed(own, server, "shop", "tax", token=bob)
         answer = RemoteGraphMem(server.project("shop@tax"), bob).file_source("shop/tax.py")
         assert "round(total(prices))" in answer.text
+
+
+@pytest.mark.parametrize("branch", ["", "mine"])
+def test_a_text_that_a_push_lacked_is_sent_by_the_next_one(tmp_path, server, monkeypatch, branch):
+    """A file that was edited after the index run is pushed without its text, because the text would not fit the index."""
+    ann, bob = server.enter("ann"), server.enter("bob")
+    with indexed(tmp_path / "shop", SHOP) as own:
+        pushed(own, server, "shop", token=ann)
+        written(tmp_path / "shop", TAX | CHEAP)
+        own.index()
+        with monkeypatch.context() as patch:
+            patch.setattr(Pushing, "_text", lambda *given: None)
+            pushed(own, server, "shop", branch, token=ann)
+        shown = RemoteGraphMem(server.project(f"shop@{branch}" if branch else "shop"), ann)
+        assert shown.file_source("shop/tax.py").is_stale
+        pushed(own, server, "shop", "tax", token=bob)
+        if branch:
+            assert RemoteGraphMem(server.project("shop@tax"), bob).file_source("shop/tax.py").text == TAX["shop/tax.py"]
+        assert pushed(own, server, "shop", branch, token=ann).sent == (0 if branch else 2)
+        for path, text in (TAX | CHEAP).items():
+            answer = shown.file_source(path)
+            assert (answer.text, answer.is_stale) == (text, False), path
+        assert pushed(own, server, "shop", branch, token=ann).sent == 0
+
+
+def test_a_branch_that_keeps_the_earlier_version_of_a_file_does_not_show_another_text_for_it(tmp_path, server, monkeypatch):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        pushed(own, server, "shop")
+        written(tmp_path / "shop", CHEAP)
+        own.index()
+        with monkeypatch.context() as patch:
+            patch.setattr(Pushing, "_text", lambda *given: None)
+            pushed(own, server, "shop")
+        written(tmp_path / "shop", TAX)
+        own.index()
+        pushed(own, server, "shop", "tax")
+        (tmp_path / "shop" / "shop" / "tax.py").unlink()
+        written(tmp_path / "shop", {"shop/price.py": SHOP["shop/price.py"] + "\n\ndef last():\n    return 1\n"})
+        own.index()
+        pushed(own, server, "shop")
+        assert RemoteGraphMem(server.project("shop@tax")).file_source("shop/price.py").text == ""
+        written(tmp_path / "shop", TAX | CHEAP)
+        own.index()
+        pushed(own, server, "shop", "tax")
+        assert RemoteGraphMem(server.project("shop@tax")).file_source("shop/price.py").text == CHEAP["shop/price.py"]
