@@ -37,11 +37,13 @@
 (source_file
   (function_declaration
     name: (simple_identifier) @name
+    name: (_)? @returns
     body: (function_body) @body) @definition.function)
 
 (statements
   (function_declaration
     name: (simple_identifier) @name
+    name: (_)? @returns
     body: (function_body) @body) @definition.function)
 
 (class_declaration
@@ -54,6 +56,7 @@
   body: (_
     (function_declaration
       name: (simple_identifier) @name
+      name: (_)? @returns
       body: (function_body) @body) @definition.method))
 
 ; init(parameters) {…}
@@ -71,7 +74,8 @@
 
 ; protocol { func name(parameters) }
 (protocol_function_declaration
-  name: (simple_identifier) @name) @definition.method @modifier.abstract
+  name: (simple_identifier) @name
+  name: (_)? @returns) @definition.method @modifier.abstract
 
 ; extension Name { func name(parameters) {…} }
 (class_declaration
@@ -81,9 +85,10 @@
   body: (class_body
     (function_declaration
       name: (simple_identifier) @name
+      name: (_)? @returns
       body: (function_body) @body) @definition.method))
 
-; -> Type, static, private
+; static, private
 (function_declaration
   (modifiers
     (property_modifier) @modifier.static))

@@ -17,6 +17,28 @@
   .
   value: (_) @value) @binding.assign
 
+; if let name = value, guard let name = value, while let name = value
+([
+  (if_statement
+    bound_identifier: (simple_identifier) @target
+    .
+    "="
+    .
+    (_) @value)
+  (guard_statement
+    bound_identifier: (simple_identifier) @target
+    .
+    "="
+    .
+    (_) @value)
+  (while_statement
+    bound_identifier: (simple_identifier) @target
+    .
+    "="
+    .
+    (_) @value)
+] @binding.assign)
+
 ; for name in values
 (for_statement
   item: (pattern

@@ -221,6 +221,13 @@ class CallRules:
         """
         return inference.declared(entry, scope, annotation)
 
+    def declares_own_class(self, entry: FileEntry, position: int) -> bool:
+        """Whether a method declares the class of its receiver as its result.
+
+        An example is `static func make() -> Self` in Swift.
+        """
+        return False
+
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of the object that a method returns by itself.
 

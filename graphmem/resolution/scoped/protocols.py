@@ -67,11 +67,14 @@ class ScopedProtocols(ScopedClasses):
         """Return the result type of a function.
 
         In Ruby, a class method may return an object of its class. If the method is called on a subclass, the object is one of the subclass.
-        A method that returns `self` returns the object on which it is called, also if it declares a base of its class as the result.
+        A method that returns `self` returns the object on which it is called, also if it declares a base of its class as the result. In
+        Swift it is also the result of a method that declares `Self`.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         if not self.sides_are_apart:
+            if self.declares_own_class(entry, symbol.index):
+                return one((SELFTYPE,))
             terms = [entry.terms[entry.facts.bindings[i].value] for i in entry.results.get(symbol.index, ())]
             if definition.returns >= 0 and (SELF,) in terms:
                 return one((SELFTYPE,)) if all(term == (SELF,) for term in terms) else join(value, one((SELFTYPE,)))
@@ -83,14 +86,21 @@ class ScopedProtocols(ScopedClasses):
             return join(value - own, one((SELFTYPE,)))
         return value
 
+    def declares_own_class(self, entry: FileEntry, position: int) -> bool:
+        """Whether a method declares the class of its receiver as its result."""
+        term = entry.definitions[position].returns
+        declared = entry.terms[term] if term >= 0 else None
+        return declared is not None and declared[0] == ATTR and declared[2] == "__class__" and entry.terms[declared[1]] == (SELF,)
+
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of an object of the class that contains a method.
 
         `symbol` is the method. For `create` in the class `Shelf`, the result is a `Shelf`. The type is used if the receiver of a call is
         unknown.
         """
-        owner = inference.project.entry(symbol).symbols[inference.project.definition(symbol).parent]
-        is_own = self.sides_are_apart and owner.kind in CLASS_KINDS
+        entry = inference.project.entry(symbol)
+        owner = entry.symbols[entry.definitions[symbol.index].parent]
+        is_own = (self.sides_are_apart or self.declares_own_class(entry, symbol.index)) and owner.kind in CLASS_KINDS
         return one((INST, owner, False)) if is_own else super().made_by(inference, symbol)
 
     def _for_block(self, inference: Inference, symbol: Symbol, name: str) -> Type:

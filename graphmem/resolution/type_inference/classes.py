@@ -302,7 +302,9 @@ class Classes:
             return EMPTY
         if "static" in modifiers and "property" not in modifiers:
             is_inherited = receiver[0] == CLASS and entry.symbols[entry.definitions[symbol.index].parent] is not receiver[1]
-            return one((FUNC, symbol, receiver)) if is_inherited and rules_of(entry).sides_are_apart else frozenset((function,))
+            rules = rules_of(entry)
+            is_bound = is_inherited and (rules.sides_are_apart or rules.declares_own_class(entry, symbol.index))
+            return one((FUNC, symbol, receiver)) if is_bound else frozenset((function,))
         if "classmethod" in modifiers:
             return one((FUNC, symbol, class_of(receiver) if receiver[0] == INST else receiver))
         if receiver[0] == CLASS and "static" not in modifiers:
