@@ -98,7 +98,9 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
         if rooted and base(node) is None:
             return builder.add((NAME, rooted + builder.text(attribute)))
         if attribute.kind_id in alone:
-            outer, inner = base(node) if whole and attribute.kind_id == node.kind_id else None, builder.term(attribute)
+            inner = builder.term(attribute)
+            is_below = attribute.kind_id == node.kind_id or builder.terms[inner][0] == NAME
+            outer = base(node) if whole and is_below else None
             return _below(builder, outer, inner) if outer is not None else inner
         if attribute.kind_id in generic:
             attribute = attribute.named_children[0]
