@@ -70,6 +70,9 @@ MODULE_QUALNAME: Final = "<module>"
 SKIPPED: Final = "skipped"
 """Name of metadata of the database: files skipped at the last look at the whole tree, by reason, as JSON."""
 
+GENERATED: Final = "generated"
+"""Name of metadata of the database: generated files skipped at the last look at the whole tree, by language, as JSON."""
+
 
 def stable_id(*parts: str) -> str:
     """Return a hash of some strings in their order, as 20 hex digits."""

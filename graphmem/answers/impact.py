@@ -60,7 +60,7 @@ class Cause:
         str,
         Doc(
             "why the answer may be incomplete, in one word: not_run, unjudged_tests, other_processes, low_confidence, overloads, "
-            "unresolved_calls, failed_files, stale, depth, budget, history, projects, common_names, named_in_text or untracked"
+            "unresolved_calls, failed_files, stale, depth, budget, history, projects, common_names, named_in_text, generated or untracked"
         ),
     ]
     message: str

@@ -36,7 +36,7 @@ from graphmem.indexing.summary import summarise
 from graphmem.indexing.tree import Tree
 from graphmem.indexing.unfinished import FILE as UNFINISHED
 from graphmem.indexing.unfinished import Unfinished
-from graphmem.model import SKIPPED, Diagnostic, EdgeSource, GraphDelta, stable_id
+from graphmem.model import GENERATED, SKIPPED, Diagnostic, EdgeSource, GraphDelta, stable_id
 from graphmem.parsing.language import languages
 from graphmem.parsing.packing import collector_paused, extraction_key
 from graphmem.resolution.resolver import Resolver
@@ -232,6 +232,7 @@ class Indexer:
             }
             if run.look.is_whole:
                 meta[SKIPPED] = json.dumps(run.look.skipped)
+                meta[GENERATED] = json.dumps(run.look.generated_by_language())
             self._keep_past(change.undo, meta, run.notes)
             self._indexed = None
             recent, self._resolving.recent = self._resolving.recent, Recent()

@@ -6,6 +6,7 @@ paths affects other files: a folder, a file of ignore rules, or a nested reposit
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.parsing.discovery import Discovery, FoundFile, discover, discover_some
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOptions
+from graphmem.parsing.language import language_of_path
 from graphmem.resolution.interfaces.layout import Layout, is_layout_file, read_layout
 
 if TYPE_CHECKING:
@@ -34,6 +36,14 @@ class Look(NamedTuple):
     skipped: dict[str, int]  # reason -> scanned files
     diagnostics: list[Diagnostic]  # of scanned files, by path
     is_whole: bool  # the whole tree was scanned
+
+    def generated_by_language(self) -> dict[str, int]:
+        """Count the generated and minified files that were left out.
+
+        The result maps a language to its number of scanned files. Files without a grammar, such as lock files, do not count.
+        """
+        languages = (language_of_path(one.path) for one in self.diagnostics if one.code in ("generated", "minified"))
+        return dict(sorted(Counter(filter(None, languages)).items()))
 
 
 class Tree:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from graphmem.analysis import diff as diffing
-from graphmem.analysis.completeness import runnable
+from graphmem.analysis.completeness import families, runnable
 from graphmem.analysis.impact import expand, impact, united_impact
 from graphmem.analysis.impact_question import Question, Start
 from graphmem.analysis.impact_reach import case_of
@@ -21,6 +21,7 @@ from graphmem.model import EdgeSource, symbol_id
 from graphmem.parsing.contents import read_inside
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.language import language_of_path
+from graphmem.project.code import generated_files
 from graphmem.project.graph.graph_source import with_stale
 from graphmem.projection.graph.arrays import SYMBOL
 from graphmem.resolution.rules import RULES
@@ -94,8 +95,9 @@ class ImpactQuestions:
         report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._runs(view)), missed=missed)
         report = self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
         if direction == "dependents" and not any(report.by_depth[:1]):
-            cause = self.text.cause([view.name(node) for node in nodes if view.label[node] == SYMBOL])
-            report = dataclasses.replace(report, causes=[*([cause] if cause else []), *report.causes])
+            named = self.text.cause([view.name(node) for node in nodes if view.label[node] == SYMBOL])
+            left_out = generated_files.cause(families(view, nodes), self.graph.store.meta())
+            report = dataclasses.replace(report, causes=[*filter(None, (named, left_out)), *report.causes])
         return self._beside(view, report, nodes)
 
     def _beside(self, view: GraphView, report: ImpactReport, targets: Sequence[int]) -> ImpactReport:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from graphmem.analysis.families import family_of
 from graphmem.analysis.semantic import central, cutting, heat
 from graphmem.analysis.semantic.duplicates import LEAST_TOKENS, SIMILAR
 from graphmem.analysis.semantic.entries import ENTRY_KINDS, MAX_STEPS
@@ -32,6 +33,8 @@ from graphmem.answers.modules import CyclesAnswer, DependencyFiles, ModuleBounda
 from graphmem.errors import GitError, SymbolNotFoundError
 from graphmem.history.knowledge import known_by
 from graphmem.operations.arguments import one_of, page, within
+from graphmem.parsing.language import language_of_path
+from graphmem.project.code import generated_files
 from graphmem.runtime.texts.naming import in_project, raw
 
 if TYPE_CHECKING:
@@ -307,6 +310,9 @@ class SystemQuestions:
             notes.append(f"{spared:,} unused public definitions are left out, because code outside may use them")
         if len(found) > len(kept):
             notes.append(f"{len(found) - len(kept):,} more are less certain than {min_confidence}")
+        able = {family_of(language_of_path(one.symbol.path)) for one in kept}
+        if (left_out := generated_files.cause(able, self.graph.store.meta())) is not None:
+            notes.append(f"{left_out.count:,} {left_out.message}")
         lines = sum(one.lines for one in kept)
         return DeadCodePage(kept[offset : offset + limit], len(kept), lines, notes, self.graph.state())
 

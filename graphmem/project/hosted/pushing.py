@@ -28,6 +28,7 @@ from graphmem.errors import (
     UnauthenticatedError,
 )
 from graphmem.history.change_log import GIT, HistoryLog
+from graphmem.model import GENERATED
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
 from graphmem.project.hosted.pushed_branch import checked_out, holds, own_commit
@@ -47,7 +48,7 @@ TIMEOUT_S: Final = 600.0  # for the server to take a part of the index, or to ap
 READ_S: Final = 60.0  # for the server to say what it has
 ATTEMPTS: Final = 3  # when another push was faster
 LARGEST: Final = 64 << 20  # bytes of a file whose text is sent
-META: Final = ("indexed_at", "made_by", "project", "run", "evidence")
+META: Final = ("indexed_at", "made_by", "project", "run", "evidence", GENERATED)
 _ERRORS: Final[Mapping[str, type[GraphMemError]]] = {
     "UNAUTHENTICATED": UnauthenticatedError,
     "FORBIDDEN": ForbiddenError,
