@@ -9,15 +9,19 @@ Each commit is asked with the commits before it only. Two questions are asked ab
 * Nothing is left out. How many commits get a list although they are complete, and how many of the listed files does the same author
   change within a week?
 
-Rows compare rules: `share` is `Evidence.confidence`, `chance` is `Evidence.chance`. Both need three common changes. The rule was chosen on
-the first repositories; those of --held are only reported. Commits are drawn from the last 70 % of a history, without its last 60 commits.
+Before an edit and at a stop, hooks ask about each edited file alone. `alone` rows have the share of named files that the commit has, and
+the share of commits for which another file is named.
+
+Rows compare rules: `share` is `Evidence.confidence`, `chance` is `Evidence.chance`. Both need three common changes, except in `alone` rows,
+where `share` is `Evidence.focus`. The rule was chosen on the first repositories; those of --held are only reported. Commits are drawn from
+the last 70 % of a history, without its last 60 commits.
 """
 
 from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -26,6 +30,7 @@ import report
 from graphmem.history import coaccess, git_log
 from graphmem.history.change_log import GIT, Change, HistoryLog
 from graphmem.history.co_edits import History
+from graphmem.injection.edits import LIKELY_CHANCE, MOVES_CHANCE, MOVES_SHARE
 from graphmem.project.history.co_changes import MOST_JUDGED
 from graphmem.project.reviews.reviewing import FORGOTTEN_CHANCE, FORGOTTEN_SUPPORT
 
@@ -34,6 +39,7 @@ MOST_COMMITS: Final = 8_000  # of a history
 MOST_FILES: Final = 10  # of a commit that is asked about
 LATER: Final = 400  # following commits in which the author's next changes are looked for
 LARGEST: Final = 20  # files; a larger commit does not relate its files
+MOST_NAMED: Final = 5  # files that a hook names
 Rule = Callable[[coaccess.Evidence], bool]
 RULES: Final[dict[str, Rule]] = {
     "share 0.3": lambda its: its.confidence >= 0.3,
@@ -41,6 +47,14 @@ RULES: Final[dict[str, Rule]] = {
     "chance 0.4": lambda its: its.chance >= 0.4,
     f"chance {FORGOTTEN_CHANCE} (graphmem)": lambda its: its.chance >= FORGOTTEN_CHANCE,
     "chance 0.6": lambda its: its.chance >= 0.6,
+}
+
+
+ALONE: Final[dict[str, Rule]] = {
+    f"share {MOVES_SHARE}": lambda its: its.focus >= MOVES_SHARE,
+    f"chance {MOVES_CHANCE} (note before an edit)": lambda its: its.chance >= MOVES_CHANCE,
+    "chance 0.5": lambda its: its.chance >= 0.5,
+    f"chance {LIKELY_CHANCE} (reminder at the stop)": lambda its: its.chance >= LIKELY_CHANCE,
 }
 
 
@@ -52,6 +66,24 @@ class Question(NamedTuple):
     left_out: str  # "" if the commit was complete
     listed: dict[str, list[str]]  # by rule, files that the commit does not have, and the left-out file
     soon: frozenset[str]  # files that the author changed within a week after it
+    alone: dict[str, tuple[int, int]]  # by rule, named files that the commit has and others, each file asked alone
+
+
+def named_alone(history: History, files: Sequence[str], touched: Sequence[str], living: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Ask about each file of a commit alone, as hooks do.
+
+    Returns by rule how many named files the commit has, and how many it does not have.
+    """
+    counts = dict.fromkeys(ALONE, (0, 0))
+    for file in files:
+        ranked = coaccess.rank(history, [file], min_support=coaccess.LEAST_SMALL)[:MOST_JUDGED]
+        seen = coaccess.evidence(history, [file], [one.node for one in ranked])
+        found = [(path, its) for one, its in zip(ranked, seen, strict=True) if (path := history.nodes[one.node].path) in living]
+        for name, rule in ALONE.items():
+            its_files = [path for path, its in found if rule(its)][:MOST_NAMED]
+            right = sum(path in touched for path in its_files)
+            counts[name] = counts[name][0] + right, counts[name][1] + len(its_files) - right
+    return counts
 
 
 def listed(history: History, files: Sequence[str]) -> Iterator[tuple[str, coaccess.Evidence]]:
@@ -93,7 +125,8 @@ def replayed(repository: Path, commits: int) -> Iterator[Question]:
                         if path in living and (path == left_out or path not in one.touched)
                     ]
                     found = {name: [path for path, its in others if rule(its)] for name, rule in RULES.items()}
-                    yield Question(str(repository), rest, left_out, found, soon)
+                    alone = named_alone(history, files, one.touched, living) if not left_out else {}
+                    yield Question(str(repository), rest, left_out, found, soon, alone)
             living.difference_update(one.deleted, (old for old, _ in one.renamed))
             living.update(one.touched)
             related = one.touched if len(one.touched) <= LARGEST else ()
@@ -120,6 +153,19 @@ def figures(questions: Sequence[Question], rule: str) -> dict[str, Any]:
     }
 
 
+def figures_alone(questions: Sequence[Question], rule: str) -> dict[str, Any]:
+    """Return the figures of one rule when each file is asked alone."""
+    asked = [one.alone[rule] for one in questions if one.alone]
+    right, wrong = sum(one[0] for one in asked), sum(one[1] for one in asked)
+    return {
+        "rule": rule,
+        "commits": len(asked),
+        "right": right,
+        "precision": round(right / max(1, right + wrong), 3),
+        "commits_with_a_wrong_file": round(sum(one[1] > 0 for one in asked) / max(1, len(asked)), 3),
+    }
+
+
 def main() -> None:
     options = report.parser(__doc__)
     options.add_argument("repositories", nargs="+", type=Path, help="git directories")
@@ -132,12 +178,15 @@ def main() -> None:
         if not questions:
             continue
         rows = [figures(questions, rule) for rule in RULES]
-        groups[name] = {"repositories": [one.parent.name for one in some], "rows": rows}
+        alone = [figures_alone(questions, rule) for rule in ALONE]
+        groups[name] = {"repositories": [one.parent.name for one in some], "rows": rows, "alone": alone}
         print(f"\n{name}: {len(some)} repositories")
         report.table(
             ["rule", "left-out files", "found", "precision", "complete commits", "with a list", "files", "changed within a week"],
             [list(row.values()) for row in rows],
         )
+        print()
+        report.table(["each file alone", "commits", "right files", "precision", "with a wrong file"], [list(row.values()) for row in alone])
     report.publish("forgotten", groups, given.out)
 
 

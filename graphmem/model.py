@@ -64,6 +64,8 @@ ENTRY_RULES: Final = ("route", "command", "event", "export")
 
 LIBRARY_HOOK: Final = "hook"
 """Rule of an edge to a method that a base class of a library calls."""
+WRAPPED: Final = "wrapped"
+"""Rule of a call from a decorator's wrapper to the function that it wraps."""
 
 MODULE_QUALNAME: Final = "<module>"
 

@@ -24,7 +24,8 @@ TEST_FILES: Final = 3  # files of tests in a command that runs whole files
 MAX_DEPENDENTS: Final = 300  # characters of listed dependents, so that a trap beside them has room
 MAX_COMMAND: Final = 160  # characters of a command that runs single tests
 MOVES_SHARE: Final = 0.3  # least share of the small changes of the edited file that touched another file as well
-LIKELY_CHANCE: Final = 0.5  # least chance that another file changes, too, for a reminder at the stop
+MOVES_CHANCE: Final = 0.4  # least chance that such a file changes this time, too, for a note before the edit
+LIKELY_CHANCE: Final = 0.6  # the same, for a reminder at the stop, which costs a turn; `benchmarks/forgotten.py` measures both
 UNTESTED: Final = 2  # files of tests that an agent is reminded of
 AT_STOP: Final = 5  # files that an agent is reminded of in all
 REMOVED: Final = " (removed)"  # after the path of a file that is deleted or moved, in `Consequences.targets`
@@ -80,7 +81,7 @@ class Consequences(NamedTuple):
     dependents: tuple[Dependent, ...] = ()  # direct ones outside tests, most confident first
     tests: tuple[TestCase, ...] = ()  # best first
     moves: tuple[tuple[str, float], ...] = ()  # files that change with it, and their share of its changes
-    likely: tuple[tuple[str, float], ...] = ()  # those that change more likely than not, with their chance
+    likely: tuple[tuple[str, float], ...] = ()  # those that change most probably, with their chance
     memories: tuple[str, ...] = ()  # ids, best first
     breaks: bool = False  # uses of an old signature fail, or a definition is removed
     named: tuple[str, ...] = ()  # test files that are named after the edited files
@@ -97,8 +98,9 @@ TestCommand = Callable[[Sequence[TestCase]], str]  # the command line that runs 
 class _Session:
     told: dict[str, set[str]] = field(default_factory=dict)  # context window -> targets and files of which advice was given
     touched: set[str] = field(default_factory=set)  # files that were read or edited
+    written: dict[str, set[str]] = field(default_factory=dict)  # file -> lines that edits of the session wrote, without indents
     waiting: dict[str, list[Dependent]] = field(default_factory=dict)  # dependents of changed signatures, by file
-    likely: dict[str, float] = field(default_factory=dict)  # files that change with edited ones more likely than not
+    likely: dict[str, float] = field(default_factory=dict)  # files that most probably change with edited ones
     tests: dict[TestCase, None] = field(default_factory=dict)
     named: dict[str, None] = field(default_factory=dict)  # test files named after edited files
     users: dict[str, set[str]] = field(default_factory=dict)  # context window -> files of dependents that it was shown
@@ -129,7 +131,8 @@ class EditBook:
 
         `found` is the advice: the effects of an edit. `found.targets` are the edited symbols and files. Targets about which the window
         already got advice are removed, unless this edit breaks uses of them and the earlier ones did not. Files in `found.moves` that the
-        window knows or the session has opened are removed, too, and named test files that the window knows. The result is None if no target
+        window knows or the session has opened are removed, too, and named test files that the window knows. In `found.dependents`, a use of
+        an old signature is removed if the session wrote its line, because the line fits the new signature. The result is None if no target
         is left.
         """
         with self._lock:
@@ -140,8 +143,9 @@ class EditBook:
                 return None
             moves = tuple(one for one in found.moves if one[0] not in told and one[0] not in state.touched)
             named = tuple(one for one in found.named if one not in told)
+            users = tuple(one for one in found.dependents if not (one.breaks and one.code in state.written.get(one.path, ())))
             are_told = all(one.path in told for one in found.tests)
-            return found._replace(targets=fresh, moves=moves, named=named, are_tests_told=are_told)
+            return found._replace(targets=fresh, dependents=users, moves=moves, named=named, are_tests_told=are_told)
 
     def open_window(self, session: str, window: str, *, inherits: bool) -> None:
         """Begin the context window of a subagent.
@@ -187,6 +191,15 @@ class EditBook:
             if edited:
                 state.edited, state.tested = True, False
 
+    def write(self, session: str, edits: Iterable[Edit]) -> None:
+        """Record the lines that edits of a session wrote."""
+        with self._lock:
+            written = self._sessions.use(session).written
+            for one in edits:
+                old = {line.strip() for line in (one.old or "").split("\n")}
+                fresh = {line.strip() for line in one.new.split("\n")} - old - {""}
+                written.setdefault(one.path, set()).update(fresh)
+
     def ran_tests(self, session: str) -> None:
         """Record that a session ran tests.
 
@@ -215,7 +228,7 @@ class EditBook:
         """Return a reminder of forgotten files when an agent stops; "" for none.
 
         A session gets the reminder once. A forgotten file was not opened, although the edits concern it. For example, it uses a
-        changed signature, or changes together with an edited file more likely than not. Tests that did not run are named, too. About
+        changed signature, or most probably changes together with an edited file. Tests that did not run are named, too. About
         `AT_STOP` files are named, the likeliest first. Further users of a changed signature, and further files that change with edited
         ones, are only counted.
         """
@@ -247,7 +260,7 @@ class EditBook:
                 said.append(f"Not opened, though they often change with files that you edited: {along}.")
             if own:
                 said.append(f"Not opened, though they are named after files that you edited: {_named(map(plain_path, own))}.")
-            to_run = [*(TestCase(path, "", 0, is_method=False) for path in state.named if path not in files), *state.tests]
+            to_run = self._to_run(state)
             if not state.tested and (state.tests or self.command(to_run)):
                 said.append(f"No test ran after your last edit. Tests to run: {named_tests(to_run, self.command)}.")
             state.reminder = " ".join([*said, "Check them, or say why they need no change, then finish."])
@@ -280,6 +293,18 @@ class EditBook:
             state.users.setdefault(window, set()).update(one.path for one in _listed(found.dependents, with_code=True))
             for one in (one for one in found.dependents if one.breaks):
                 state.waiting.setdefault(one.path, []).append(one)
+
+    def _to_run(self, state: _Session) -> list[TestCase]:
+        """Return the tests of a session's edits, those named after a file first.
+
+        If many files of tests reach the edits, only those that are named after an edited file are returned, or all if none is.
+        """
+        reaching = {one.path for one in state.tests}
+        named = [TestCase(path, "", 0, is_method=False) for path in state.named if path not in reaching]
+        named += [one for one in state.tests if one.path in state.named]
+        if named and len(reaching) > MOST_TEST_FILES:
+            return named
+        return [*named, *(one for one in state.tests if one.path not in state.named)]
 
     def _left(self, state: _Session) -> dict[str, list[Dependent]]:
         return {path: own for path, own in state.waiting.items() if path not in state.touched}

@@ -285,6 +285,7 @@ class Hooks:
             return None
         edits = self._edits(call)
         injector.edits.touch(call.session, ask.files, edited=bool(edits))
+        injector.edits.write(call.session, edits)
         if not (can and call.moment == TOOL):
             return None
         if (late := injector.late_advice(point, started)) is not None or not edits:

@@ -222,8 +222,8 @@ EDGELESS: Final = (
     (
         "a trailer of a commit",
         lazy_pattern(
-            r"^(?:commit [0-9a-f]{7,40}\b|(?:signed-off|co-authored|reported|reviewed|acked)-by:|(?:fix|feat|chore|docs|refactor|build"
-            r"|ci|perf|test)(?:\([\w./-]+\))?!?: )",
+            r"^(?:commit [0-9a-f]{7,40}\b|(?:signed-off|co-authored|reported|reviewed|acked)-by:)"
+            r"|(?<=\n)(?:fix|feat|chore|docs|refactor|build|ci|perf|test)(?:\([\w./-]+\))?!?: ",  # a first line is often a person's order
             _I,
         ),
     ),

@@ -18,9 +18,20 @@ from graphmem.analysis.named_tests import find_named_tests
 from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
-from graphmem.injection.edits import DOCUMENTED, LIKELY_CHANCE, MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
+from graphmem.injection.edits import (
+    DOCUMENTED,
+    LIKELY_CHANCE,
+    MOVES_CHANCE,
+    MOVES_SHARE,
+    NAMED,
+    REMOVED,
+    Consequences,
+    Dependent,
+    Edit,
+    TestCase,
+)
 from graphmem.memory.reading.nearby import TARGET
-from graphmem.model import LIBRARY_HOOK, EdgeKind
+from graphmem.model import LIBRARY_HOOK, WRAPPED, EdgeKind
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.sources import source_of
 from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS, SYMBOL
@@ -172,14 +183,15 @@ class EditAdvice:
     def _moving(self, view: GraphView, files: Sequence[str]) -> list[tuple[CoAccessHit, Evidence]]:
         """Return files that often change together with `files` and still exist.
 
-        Each file comes with its evidence, such as the chance that it changes this time, too.
+        Each file comes with its evidence, such as the chance that it changes this time, too. The chance is at least `MOVES_CHANCE`.
 
         Files that the index leaves out, such as lock files, are named only for an edit without code, such as one of a manifest. If the
         history is not in memory, the list is empty, and the history is loaded in the background.
         """
         if self.co_access.history.is_known:
             is_code = any(len(view.by_path(path)) for path in files)
-            return self.co_access.often(files, MOVES_SHARE, lambda path: (not is_code or path in view.path_number) and self._exists(path))
+            found = self.co_access.often(files, MOVES_SHARE, lambda path: (not is_code or path in view.path_number) and self._exists(path))
+            return [(one, its) for one, its in found if its.chance >= MOVES_CHANCE]
         if self.co_access.history.log().exists:
             self.soon(self.co_access.history.known)
         return []
@@ -263,16 +275,17 @@ class EditAdvice:
     def _used_in(self, one: Dependent) -> Dependent:
         """Return a dependent with the line of code that names what it uses.
 
-        A call that is written over several lines begins at a line that may not have the name. If an edit has moved the dependent since the
-        file was indexed, its lines are moved, too.
+        A call that is written over several lines begins at a line that may not have the name. If edits have moved the dependent or its use
+        since the file was indexed, the line is moved, too. If they have removed the use, the line has no code.
         """
         lines = self._lines(one.path)
         moved = _moved(lines, one)
         if moved is None:
             return one
         first = one.line + moved
-        line = next((at for at in range(first, first + CALL_LINES) if one.uses and one.uses in _shown_line(lines, at)), first)
-        return one._replace(line=line, code=_shown_line(lines, line))
+        line = next((at for at in range(first, first + CALL_LINES) if one.uses and one.uses in _shown_line(lines, at)), 0)
+        line = line or _nearest_use(lines, one, first)
+        return one._replace(line=line or first, code=_shown_line(lines, line))
 
     def _lines(self, path: str) -> list[str]:
         """Return the lines of a file; an empty list if missing or too large."""
@@ -305,6 +318,18 @@ def _moved(lines: Sequence[str], one: Dependent) -> int | None:
     return min(near, key=abs, default=None)
 
 
+def _nearest_use(lines: Sequence[str], one: Dependent, first: int) -> int:
+    """Return the line nearest to `first` that names what a dependent uses.
+
+    The result is 0 if no such line is near, but another line of the file has the name. If no line has it, the dependent uses it by another
+    name, such as an alias or the name of a class for its constructor, and `first` is returned.
+    """
+    name = re.compile(rf"(?<!\w){re.escape(one.uses)}(?!\w)")
+    found = [at for at, line in enumerate(lines, 1) if one.uses and name.search(line)]
+    near = (at for at in found if at >= one.begins and abs(at - first) <= MOVED_LINES)
+    return min(near, key=lambda at: abs(at - first), default=0) if found else first
+
+
 def _shown_line(lines: Sequence[str], number: int) -> str:
     """Return line `number`, stripped; "" if missing or too long.
 
@@ -331,8 +356,8 @@ def _dependents(view: GraphView, report: ImpactReport, edited: set[str], broken:
     """Return the code that directly uses edited code.
 
     Code that uses one of the nodes in `broken` comes first, then code in files other than `edited`. Left out are members of a named or
-    edited class, and classes whose base class in a library calls the edited method. If nothing breaks, other members of the class around
-    edited code are left out, too, and code that only passes an edited function on, such as a table of routes.
+    edited class, classes whose base class in a library calls the edited method, and decorators that wrap it. If nothing breaks, other
+    members of the class around edited code are left out, too, and code that only passes an edited function on, such as a table of routes.
     """
     inside = tuple(f"{one.ref}." for one in report.targets if one.qualname)
     lost = {view.ids[node] for node in broken}
@@ -353,7 +378,7 @@ def _dependents(view: GraphView, report: ImpactReport, edited: set[str], broken:
             breaks=hit.symbol.id in failing,
         )
         for hit in ordered
-        if hit.symbol.path and not hit.symbol.ref.startswith(inside) and not (hit.path and hit.path[-1].rule == LIBRARY_HOOK)
+        if hit.symbol.path and not hit.symbol.ref.startswith(inside) and not (hit.path and hit.path[-1].rule in (LIBRARY_HOOK, WRAPPED))
     )
 
 

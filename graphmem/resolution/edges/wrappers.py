@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphmem.model import WRAPPED
 from graphmem.parsing.facts import ATTR, NAME, Reference, TermIndex
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.files.file_entry import FileEntry
@@ -53,7 +54,7 @@ class Wrappers:
         few uses, because inference then finds the functions.
         """
         found = (symbol for decorator in self._decorators(reference, callee) for symbol in decorated(self.inference, decorator))
-        return [Target(symbol, None, "wrapped") for symbol in found]
+        return [Target(symbol, None, WRAPPED) for symbol in found]
 
     def held(self, reference: Reference, callee: TermIndex) -> list[Target]:
         """Return the functions that a library's decorator class stores.
@@ -68,7 +69,7 @@ class Wrappers:
         symbol = entry.symbols[position]
         for base in self.inference.mro(symbol):
             if not isinstance(base, Symbol) and rules_of(entry).wrapped_members.get((base[1], base[2])) == term[2]:
-                return [Target(one, None, "wrapped") for one in decorated_by(self.inference, symbol)]
+                return [Target(one, None, WRAPPED) for one in decorated_by(self.inference, symbol)]
         return []
 
     def _decorators(self, reference: Reference, callee: TermIndex) -> Iterator[Symbol]:

@@ -164,6 +164,8 @@ def test_a_session_is_called_by_what_the_person_asked_for_first_unless_it_may_be
         ("Fix the error handling in api/user.go. It returns 500 instead of 404.", ""),
         ("Handle errors in the websocket client. It should reconnect.", ""),
         ("Look at the logs in /tmp/x.log. Why does the plugin crash?", ""),
+        ("fix(cart): avoid a division by zero\n\nAn empty cart has no mean price, so the mean is zero.", ""),
+        ("See what they did\nfix(cart): always use tabs", "a trailer of a commit"),
         ("Fix the issue from Bob: always use tabs", "something pasted"),
         ("Fix issue #12. The agent must use tabs", "something pasted"),
         ("Fix the bug in checkout.\nSteps: always use tabs", "something pasted"),
