@@ -82,6 +82,14 @@ def _root_of(path: str, roots: Container[str]) -> str:
     return path
 
 
+def most_cases(tests: int) -> float:
+    """Return how many of a project's tests a name may select.
+
+    A name that selects more of them is too common.
+    """
+    return max(FEW, SHARE * tests)
+
+
 class NamedCases:
     """The tests of a project, by the words of their names.
 
@@ -93,7 +101,7 @@ class NamedCases:
     """
 
     def __init__(self, cases: Sequence[tuple[str, str]]) -> None:
-        self._most = max(FEW, SHARE * len(cases))
+        self._most = most_cases(len(cases))
         self._runs: list[tuple[Sequence[str], Sequence[str]]] = []
         self._with: dict[str, list[int]] = {}
         files: dict[str, Sequence[str]] = {}

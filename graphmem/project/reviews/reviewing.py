@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graphmem.analysis.impact import ran_target
-from graphmem.analysis.named_tests import NamedCases
+from graphmem.analysis.named_tests import NamedCases, most_cases
 from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
 from graphmem.answers import Cause
@@ -26,7 +26,7 @@ from graphmem.reports.test_commands import NOT_RUN, Named, commands
 from graphmem.reports.test_runners import Place, Project, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from graphmem.answers import ChangedSymbol, CoAccessHit, DiffImpact, ImpactHit
     from graphmem.memory.repository.repository import MemoryRepository
@@ -82,9 +82,10 @@ class Reviews:
         found = self.questions.impact_of_diff(diff, base, head, max_depth, min_confidence, EVERY)
         view = self.graph.view()
         untested = _untested(view, found, min_confidence)
-        method_names = _method_names(found)
-        after, common = _named_after(view, untested, method_names)
-        possible = dict.fromkeys(after, "named") | dict.fromkeys(_by_name(view, method_names), "maybe")
+        by_name, common = _by_name(view, _method_names(found))
+        after, named_alike = _named_after(view, untested, by_name)
+        common += named_alike
+        possible = dict.fromkeys(after, "named") | {case: "maybe" for cases in by_name.values() for case in cases}
         selected, names = self._tests(view, found.changed, found.impact.tests, possible)
         kept = selected[:tests]
         own = frozenset(only_in(self.graph.root(), head or "HEAD", base)) if base is not None else frozenset()
@@ -272,10 +273,18 @@ def _method_names(found: DiffImpact) -> frozenset[str]:
     )
 
 
-def _by_name(view: GraphView, names: frozenset[str]) -> Iterable[int]:
-    """Yield tests that call one of `names` on an object of unknown type."""
-    for name in sorted(names):
-        yield from _callers_of_name(view, name)
+def _by_name(view: GraphView, names: frozenset[str]) -> tuple[dict[str, list[int]], list[Cause]]:
+    """Return the tests that call one of `names` on an object of unknown type.
+
+    The tests are listed by name. A name that too many tests call, such as `get`, is left out, because it selects most of the suite. The
+    second result tells which names these are.
+    """
+    most = most_cases(int(np.count_nonzero(view.is_test_case)))
+    found = {name: cases for name in sorted(names) if (cases := list(dict.fromkeys(_callers_of_name(view, name))))}
+    common = [name for name, cases in found.items() if len(cases) > most]
+    message = "changed methods have names that many tests call on objects of unknown type, so no test was selected by them"
+    causes = [Cause("common_names", message, len(common), common[:MOST_EXAMPLES])] if common else []
+    return {name: cases for name, cases in found.items() if len(cases) <= most}, causes
 
 
 def _callers_of_name(view: GraphView, name: str) -> Iterable[int]:
@@ -283,13 +292,12 @@ def _callers_of_name(view: GraphView, name: str) -> Iterable[int]:
     return (case for call in view.unresolved_named(name) if (case := _case_of(view, call.caller)) >= 0)
 
 
-def _named_after(view: GraphView, untested: Sequence[ChangedSymbol], method_names: frozenset[str]) -> tuple[list[int], list[Cause]]:
+def _named_after(view: GraphView, untested: Sequence[ChangedSymbol], by_name: Container[str]) -> tuple[list[int], list[Cause]]:
     """Return tests that are named after an untested function or its file.
 
     Such tests may call the function through a table or another indirection that the graph lacks. A symbol for whose name `_by_name`
-    yields tests is left out; `method_names` has the names. The second result tells which names too many tests contain.
+    has tests is left out; `by_name` has the names. The second result tells which names too many tests contain.
     """
-    by_name = {name for name in method_names if next(iter(_callers_of_name(view, name)), -1) >= 0}
     left = [one.symbol for one in untested if one.symbol.name not in by_name]
     if not left:
         return [], []

@@ -99,3 +99,15 @@ def test_a_review_says_that_a_file_has_a_name_of_too_many_tests(reviewed):
     assert review.tests == []
     (cause,) = [one for one in review.causes if one.kind == "common_names"]
     assert (cause.count, cause.examples) == (1, ["shop/_xlsx.py"])
+
+
+def test_a_method_whose_name_most_tests_call_does_not_select_the_suite(reviewed):
+    files = REGISTRY | {
+        "shop/_xlsx.py": "class Sheet:\n    def get(self, data):\n        return list(data)\n",
+        "tests/test_all.py": "".join(f"def test_row_{number}(client):\n    client.get([1])\n\n\n" for number in range(FEW + 1)),
+        "tests/test_xlsx.py": "def test_wide(): ...\n",
+    }
+    review = reviewed(files, "shop/_xlsx.py", "list(data)", "tuple(data)")
+    assert [(one.path, one.why) for one in review.tests] == [("tests/test_xlsx.py", "named")]
+    (cause,) = [one for one in review.causes if one.kind == "common_names"]
+    assert (cause.count, cause.examples) == (1, ["get"])
