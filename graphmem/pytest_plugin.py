@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from graphmem.evidence.recorder import Recorder
-    from graphmem.evidence.run import Run, Sighting
+    from graphmem.evidence.run import Code, Run, Sighting
 
 _PLUGIN: Final = "graphmem-recording"
 _OUTPUT: Final = "graphmem"
@@ -95,7 +95,9 @@ class _Recording:
         self._trace, self._folder = self._place(trace)
         self._tests: list[_Test] = []
         self._running: dict[str, _Test] = {}
-        self._partly: list[CodeType] = []
+        self._items: list[pytest.Item] = []
+        self._classes: list[pytest.Class] = []
+        self._collected: set[pytest.Collector] = set()
         self._values: dict[Any, _Fixture] = {}
         self._taken_away: list[tuple[Any, set[int]]] = []
         self._of_workers: list[Run] = []
@@ -170,13 +172,29 @@ class _Recording:
         if self._taken_away and self._taken_away[-1][0] is fixturedef:
             self._recorder.into(self._taken_away.pop()[1])
 
-    def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        """Record the functions of deselected test items.
+    # which items a test function has; pytest creates all of them, and then drops those that are not selected
 
-        If a test function has parameters, each set of their values is an item. A function of which only some items run is later marked as
-        partly run.
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_pycollect_makeitem(self) -> Generator[None, object, object]:
+        """Keep all items and classes that pytest creates for one name.
+
+        If a test function has parameters, each set of their values is an item. A node id on the command line selects some of the items.
         """
-        self._partly += [code for item in items if (code := _code_of(item)) is not None]
+        made = yield
+        for one in made if isinstance(made, list) else [made]:
+            if isinstance(one, pytest.Class):
+                self._classes.append(one)
+            elif isinstance(one, pytest.Item):
+                self._items.append(one)
+        return made
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Keep an item that is created in another way, such as a unittest method."""
+        self._items.append(item)
+
+    def pytest_collectstart(self, collector: pytest.Collector) -> None:
+        """Note the classes whose items are created."""
+        self._collected.add(collector)
 
     # at the end
 
@@ -225,11 +243,27 @@ class _Recording:
 
         tests = []
         for test in self._tests:
-            code = _code_of(test.item)
+            code = _code_of(getattr(test.item, "function", None))
             reached = test.reached.union(*(value.reached for value in test.fixtures))
             is_whole = bool(test.phases) and all(outcome == "passed" for outcome in test.phases)
-            tests.append(ItemRun(_plain(code), str(test.item.path), is_whole, reached))
-        return run_of(self._recorder, tests, [one for code in self._partly if (one := _plain(code)) is not None])
+            tests.append(ItemRun(test.item.nodeid, _plain(code), str(test.item.path), is_whole, reached))
+        return run_of(self._recorder, tests, self._planned())
+
+    def _planned(self) -> dict[Code, set[str]]:
+        """Return the node ids of all items of each test function.
+
+        A class that was not selected has no items, so its own node id stands for each of its methods, inherited ones included.
+        """
+        found: dict[Code, set[str]] = {}
+        named = [(getattr(item, "function", None), item.nodeid) for item in self._items]
+        for one in self._classes:
+            if one not in self._collected:
+                named += [(method, one.nodeid) for base in one.obj.__mro__ for method in vars(base).values() if inspect.isfunction(method)]
+        for function, name in named:
+            code = _plain(_code_of(function))
+            if code is not None:
+                found.setdefault(code, set()).add(name)
+        return found
 
     def _leave(self, found: Sighting) -> None:
         """Write the definitions and calls in `found` to the trace file.
@@ -267,12 +301,11 @@ class _Recording:
         self._said.append(f"written to {self._trace}; `graphmem index` imports it")
 
 
-def _code_of(item: pytest.Item) -> CodeType | None:
+def _code_of(function: Any) -> CodeType | None:
     """Return the code of a test's undecorated function; None without one.
 
     Hypothesis stores the original function as `inner_test`, and other decorators store it as `__wrapped__`.
     """
-    function = getattr(item, "function", None)
     for _ in range(_MAX_WRAPPERS):
         inner = getattr(getattr(function, "hypothesis", None), "inner_test", None) or getattr(function, "__wrapped__", None)
         if not inspect.isfunction(inner) and not hasattr(inner, "__wrapped__"):

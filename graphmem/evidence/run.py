@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +37,7 @@ class Code(NamedTuple):
 class ItemRun(NamedTuple):
     """One test item of pytest that ran, such as one parameter set of a test."""
 
+    name: str  # node id of pytest
     code: Code | None  # of the test function; None for other items, such as doctests
     path: str  # of the file it was collected from
     is_whole: bool  # it passed, so it ran to its end; the recording did not stop
@@ -52,18 +53,18 @@ class Run(NamedTuple):
     codes: dict[int, tuple[Any, ...]]  # id -> Code
     callers: list[tuple[int, int, int]]  # (callee, caller, line of the call from the caller's first line; -1: outside the project)
     tests: list[tuple[Any, ...]]  # ItemRun
+    planned: list[tuple[tuple[Any, ...], list[str]]]  # (Code of a test function, node ids of all its items, also of those that did not run)
     stamps: dict[str, tuple[int, int]]
 
 
-def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code]) -> Run:
+def run_of(recorder: Recorder, tests: Iterable[ItemRun], planned: Mapping[Code, Collection[str]]) -> Run:
     """Convert the record of a `Recorder` to plain values.
 
     Args:
         recorder: a stopped recorder.
         tests: the test items that ran.
-        partly: test functions that this run covered only in part, for instance without some parameter sets.
+        planned: node ids of all items of each collected test function, also of items that were not selected.
     """
-    left_out = set(partly)
     wanted = set(recorder.callers) | {caller for callers in recorder.callers.values() for caller, line in callers.items() if line >= 0}
     codes = {}
     for key in wanted:
@@ -72,14 +73,15 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
     callers = [(callee, caller, line) for callee, found in recorder.callers.items() for caller, line in found.items() if line >= 0]
     rows = [
         (
+            one.name,
             tuple(one.code) if one.code is not None else None,
             one.path,
-            one.is_whole and one.code not in left_out and CUT not in one.reached,
+            one.is_whole and CUT not in one.reached,
             sorted(one.reached),
         )
         for one in tests
     ]
-    return Run(codes, callers, rows, dict(recorder.stamps))
+    return Run(codes, callers, rows, [(tuple(code), sorted(names)) for code, names in planned.items()], dict(recorder.stamps))
 
 
 class Sighting(NamedTuple):
@@ -118,12 +120,15 @@ class _Describing:
         self._nowhere: set[Code] = set()
         self._unmatched: list[str] = []
         self._cut: set[str] = set()
+        self._partly: set[Code] = set()
         self._calls: dict[End, set[Seen]] = {}
         self._tests: dict[End, tuple[list[bool], set[End]]] = {}
         self._with_process: set[End] = set()
         self._functions: set[End] = set()
 
     def read_all(self, runs: list[Run]) -> Sighting:
+        ran = {row[0] for run in runs for row in run.tests}
+        self._partly = {Code(*code) for run in runs for code, names in run.planned if not ran.issuperset(names)}
         for run in runs:
             self._take(run)
         observations = [
@@ -148,16 +153,17 @@ class _Describing:
                 continue
             self._calls.setdefault(src, set()).add(Seen(dst, self._offset(codes[caller], src, line)))
         for row in run.tests:
-            test = ItemRun(Code(*row[0]) if row[0] is not None else None, *row[1:])
+            name, code, *others = row
+            test = ItemRun(name, Code(*code) if code is not None else None, *others)
             subject = self._end(test.code or Code(test.path, MODULE_QUALNAME, 1, False), run.stamps)
-            name = f"{self._shown(test.path)}:{test.code.qualname if test.code is not None else MODULE_QUALNAME}"
+            shown = f"{self._shown(test.path)}:{test.code.qualname if test.code is not None else MODULE_QUALNAME}"
             if CUT in test.reached:
-                self._cut.add(name)
+                self._cut.add(shown)
             if subject is None:
-                self._unmatched.append(name)
+                self._unmatched.append(shown)
             else:
                 passed, reached = self._tests.setdefault(subject, ([], set()))
-                passed.append(test.is_whole)
+                passed.append(test.is_whole and test.code not in self._partly)
                 if PROCESS in test.reached:
                     self._with_process.add(subject)
                 reached.update(end for key in test.reached if (end := ends.get(key)) is not None)

@@ -65,6 +65,69 @@ def test_a_test_is_known_in_full_only_when_all_of_it_ran_and_passed(shop, record
     assert runs(shop.parent / "run.trace")["test_paid"] == 2
 
 
+HEIRS = """
+
+class TestOne:
+    price = 1
+
+    def test_priced(self):
+        assert checkout(Cart().add(self.price)) == self.price
+
+
+class TestNone(TestOne):
+    price = 0
+
+
+class CaseOne(unittest.TestCase):
+    price = 1
+
+    def test_unit(self):
+        assert checkout(Cart().add(self.price)) == self.price
+
+
+class CaseNone(CaseOne):
+    price = 0
+"""
+
+
+def test_a_test_is_known_in_part_if_node_ids_chose_some_of_its_parameters_or_classes(shop, record):
+    tests = shop / "tests" / "test_shop.py"
+    tests.write_text("import unittest\n" + tests.read_text(encoding="utf-8") + HEIRS, encoding="utf-8")
+    one = "tests/test_shop.py::"
+    _, ran = record(shop, f"{one}test_paid[1]", f"{one}test_empty", f"{one}TestOne", f"{one}CaseOne::test_unit")
+    assert ran.code == 0, ran.said
+    known = runs(shop.parent / "run.trace")
+    assert known == {"test_empty": 1, "test_paid": 0, "TestOne.test_priced": 0, "CaseOne.test_unit": 0}
+    record(shop, f"{one}test_paid", f"{one}TestOne", f"{one}TestNone", f"{one}CaseOne", f"{one}CaseNone")
+    assert runs(shop.parent / "run.trace") == {"test_paid": 2, "TestOne.test_priced": 2, "CaseOne.test_unit": 2}
+
+
+def test_a_test_is_known_in_part_if_the_run_stopped_before_all_of_its_parameters(shop, record):
+    (shop / "tests" / "test_stopped.py").write_text(
+        "import pytest\nfrom shop import Cart\n\n\n"
+        "@pytest.fixture(scope='module', params=[1, 2])\ndef price(request):\n    return request.param\n\n\n"
+        "def test_early(price):\n    Cart().add(price)\n\n\n"
+        "def test_fails(price):\n    assert not price\n",
+        encoding="utf-8",
+    )
+    _, ran = record(shop, "-x", "tests/test_stopped.py")
+    assert "1 failed, 1 passed" in ran.said
+    assert runs(shop.parent / "run.trace") == {"test_early": 0, "test_fails": 0}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("xdist") is None, reason="pytest-xdist is not installed")
+def test_a_test_is_known_in_part_if_the_worker_that_ran_the_rest_of_it_was_lost(shop, record):
+    (shop / "tests" / "test_lost.py").write_text(
+        "import os\nimport pytest\nfrom shop import Cart\n\n\n"
+        "@pytest.mark.parametrize('price', [1, 2, 3, 4])\ndef test_ends(price):\n    Cart().add(price)\n"
+        "    if price == 2:\n        os._exit(1)\n",
+        encoding="utf-8",
+    )
+    _, ran = record(shop, "-n", "2", "tests/test_lost.py", plugins=("graphmem.pytest_plugin", "xdist"))
+    assert "is lost" in ran.said
+    assert runs(shop.parent / "run.trace") == {"test_ends": 0}
+
+
 def test_a_test_that_starts_another_process_is_not_known_in_full_nor_are_those_that_share_it(shop, record):
     (shop / "tests" / "test_more.py").write_text(
         "import subprocess\nimport sys\n\nimport pytest\n\nfrom shop import Cart\n\n\n"
