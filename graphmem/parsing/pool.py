@@ -17,6 +17,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Final, cast
 
@@ -192,7 +193,8 @@ class _Pool:
         self.time_limit_s = time_limit_s
         self.niceness = niceness
         self.ask = ask
-        self.waiting: deque[FoundFile] = deque(files)
+        # A worker compiles the queries of each language that it meets: up to half a second of its processor time.
+        self.waiting: deque[FoundFile] = deque(sorted(files, key=attrgetter("language")))
         self.wanted = min(workers, -(-len(files) // BATCH))
         self.pipes = system.Pipes[_Worker]()
         self.living: list[_Worker] = []
