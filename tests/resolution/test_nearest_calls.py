@@ -136,3 +136,53 @@ def test_the_call_in_a_decorator_and_the_decoration_are_two_calls(resolve):
     found = resolve({"a.py": source})
     assert found.calls("a.py", 6) == {("a.py", 2): "inferred_type"}
     assert found.calls("a.py", 9).keys() == {("a.py", 13)}
+
+
+SUBCLASSES, READERS = 200, 60
+
+
+def _attribute_of_many_subclasses():
+    """Many functions read an attribute of a base class. One of its many subclasses assigns the attribute, too."""
+    sources = {"base.py": "class Base:\n    kind = 0\n"}
+    names = ["kind", *("other" for _ in range(SUBCLASSES - 1))]
+    sources |= {f"m{at}.py": f"from base import Base\nclass C{at}(Base):\n    {name} = {at}\n" for at, name in enumerate(names)}
+    read = "from base import Base\ndef read(x: Base):\n    x.kind.bit_length()\n"
+    return sources | {f"r{at}.py": read for at in range(READERS)}
+
+
+def _noted(resolver):
+    """Return the number of inputs and groups that the dependencies of all files list."""
+    found = resolver.dependencies()
+    return sum(len(group or ()) for group in found.groups) + sum(map(len, found.inputs.values()))
+
+
+def test_subclasses_are_noted_once_for_all_readers_of_an_attribute():
+    """Each reader depended on each subclass, so dependencies grew with the product of both."""
+    resolver = Resolver("p")
+    for path in sorted(resolver.update(facts_of(_attribute_of_many_subclasses()), ())):
+        resolver.resolve(path)
+    assert _noted(resolver) < 20 * SUBCLASSES + 60 * READERS < SUBCLASSES * READERS
+
+
+def test_an_inherited_attribute_is_noted_without_all_bases_of_its_class():
+    """Each attribute depended on each base, and on the resolution order, which depends on the bases as well."""
+    depth, names = 40, 60
+    lines = ["class C0:", *(f"    def f{name}(self): ..." for name in range(names))]
+    lines += (f"class C{at}(C{at - 1}):\n    def g{at}(self): ..." for at in range(1, depth))
+    uses = [f"from m import C{depth - 1} as Last", *(f"def u{name}(x: Last):\n    x.f{name}()" for name in range(names))]
+    resolver = Resolver("p")
+    sources = {"m.py": "\n".join(lines), "u.py": "\n".join(uses)}
+    found = {path: resolver.resolve(path) for path in sorted(resolver.update(facts_of(sources), ()))}
+    assert sum(edge.kind == "CALLS" for edge in found["u.py"].edges) == names
+    assert _noted(resolver) < 20 * depth + 30 * names
+
+
+@pytest.mark.parametrize("changed", ["class C7(Base):\n    kind = Two()\n", "class C7(Base):\n    pass\n", "class C7:\n    kind = 7\n"])
+def test_after_an_edit_of_one_of_many_subclasses_the_edges_are_those_of_a_fresh_start(changed):
+    sources = _attribute_of_many_subclasses() | {"two.py": "class Two:\n    def bit_length(self): ...\n"}
+    kept = Resolver("p")
+    results = {path: kept.resolve(path).edges for path in sorted(kept.update(facts_of(sources), ()))}
+    sources |= (edit := {"m7.py": f"from base import Base\nfrom two import Two\n{changed}"})
+    results |= {path: kept.resolve(path).edges for path in sorted(kept.update(facts_of(edit), ()))}
+    fresh = Resolver("p")
+    assert results == {path: fresh.resolve(path).edges for path in sorted(fresh.update(facts_of(sources), ()))}

@@ -115,25 +115,26 @@ class Ancestors:
             elif assigned is not None:
                 if self._is_property(candidate, name):
                     return candidate
-            elif self.has(candidate, name):
+            elif self._has(candidate, name):
                 if self.project.files[candidate.path].names(candidate.index).get(name):
                     return candidate
                 assigned = candidate
         return assigned or outside
 
     def _is_property(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class itself defines a property of a given name."""
-        entry = self.project.entry(symbol)
+        """Whether a class of a resolution order defines a property of a name."""
+        entry = self.project.files[symbol.path]
         self.project.touch_member(entry, name)
         slots = entry.names(symbol.index).get(name, ()) if entry.defines(symbol.index, name) else ()
         return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
 
-    def has(self, symbol: Symbol, name: str) -> bool:
+    def _has(self, symbol: Symbol, name: str) -> bool:
         """Whether a class itself, not a base, defines or assigns an attribute.
 
-        A placeholder such as `name = None` is ignored, unless other code assigns the attribute, too.
+        A placeholder such as `name = None` is ignored, unless other code assigns the attribute, too. The caller found the class by `mro`,
+        so its answer already depends on the definition of the class.
         """
-        entry = self.project.entry(symbol)
+        entry = self.project.files[symbol.path]
         self.project.touch_member(entry, name)
         is_reserved = entry.defines(symbol.index, name)
         if is_reserved:

@@ -225,18 +225,34 @@ class Classes:
         Properties of subclasses are included. `receiver` is the class, or an object of it.
         """
         found = EMPTY
-        in_tests = self.project.files[receiver[1].path].in_tests
-        for child in self.inference.below(receiver[1]):
-            entry = self.project.entry(child)
-            if entry.in_tests == in_tests and self._gives(entry, child, name):
-                value = self.ask(entry.memo, ("M", child.index, name), self._class_attribute, child, name)
-                below: Receiver = (CLASS, child, receiver[2]) if receiver[0] == CLASS else (INST, child, receiver[2])
-                found = join(found, self._bind(value, below, name))
+        symbol = receiver[1]
+        for child in self.ask(self.project.files[symbol.path].memo, ("G", symbol.index, name), self._giving, symbol, name):
+            value = self.ask(self.project.files[child.path].memo, ("M", child.index, name), self._class_attribute, child, name)
+            below: Receiver = (CLASS, child, receiver[2]) if receiver[0] == CLASS else (INST, child, receiver[2])
+            found = join(found, self._bind(value, below, name))
         return found
 
+    def _giving(self, symbol: Symbol, name: str) -> tuple[Symbol, ...]:
+        """Return the subclasses that assign an attribute or have it as a property.
+
+        For a class in a test file, they are those in test files; for another class, those in other files.
+        """
+        children = self.ask(self.project.files[symbol.path].memo, ("s", symbol.index), self._on_same_side, symbol)
+        entries = [self.project.files[child.path] for child in children]
+        for entry in {entry.rules: entry for entry in entries}.values():
+            self.project.touch_member(entry, name)
+        return tuple(child for child, entry in zip(children, entries, strict=True) if self._gives(entry, child, name))
+
+    def _on_same_side(self, symbol: Symbol) -> tuple[Symbol, ...]:
+        """Return the subclasses in tests for a class in tests, else the others."""
+        in_tests = self.project.files[symbol.path].in_tests
+        return tuple(child for child in self.inference.below(symbol) if self.project.entry(child).in_tests == in_tests)
+
     def _gives(self, entry: FileEntry, symbol: Symbol, name: str) -> bool:
-        """Whether a class itself assigns an attribute or has it as a property."""
-        self.project.touch_member(entry, name)
+        """Whether a class itself assigns an attribute or has it as a property.
+
+        The caller records that its answer depends on the class and on the name.
+        """
         if not entry.defines(symbol.index, name):
             return False
         slots = entry.names(symbol.index).get(name, ())

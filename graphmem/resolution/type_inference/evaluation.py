@@ -111,7 +111,6 @@ class Evaluation:
         self.project_classes = ancestors.project_classes
         self.is_enum = ancestors.is_enum
         self.owner = ancestors.owner
-        self.has = ancestors.has
         self.attribute = classes.attribute
         self.attribute_of = classes.attribute_of
         self.answers_for_missing = classes.answers_for_missing
