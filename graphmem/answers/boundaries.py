@@ -48,7 +48,9 @@ class ArchitectureCheck:
 
     rules: Annotated[list[RuleResult], Doc("the project's architecture rules, in the order of the rules file"), Size(20)]
     broken: Annotated[
-        list[BrokenRule], Doc("the dependencies that break an architecture rule: those not accepted first, then by rule and path"), Size(50)
+        list[BrokenRule],
+        Doc("the dependencies that break an architecture rule, sorted by rule and path; those that the baseline accepts come last"),
+        Size(50),
     ]
     total: Annotated[int, Doc("number of dependencies that break an architecture rule, including accepted ones")]
     new: Annotated[int, Doc("number of dependencies that break an architecture rule and are not accepted by the baseline file")]

@@ -45,7 +45,7 @@ class CoAccessHit:
         Doc("kinds of dependencies in the code between this file and the requested files; empty when only the history connects them"),
     ]
     depth: Annotated[int, Doc("1 when the file changed with a requested file; 2 when the file changed only with files of depth 1")]
-    via: Annotated[str, Doc("for depth 2, the file of depth 1 through which this file is most strongly connected")]
+    via: Annotated[str, Doc("if `depth` is 2: the file of depth 1 that joins this file most strongly to the requested files")]
     parts: Annotated[dict[str, float], Doc("The parts that add up to `score`, by name"), Size(4)]
 
 

@@ -238,7 +238,13 @@ class Remembered:
         GlobalId(MEMORY),
     ]
     short_id: str
-    outcome: Annotated[str, Doc("what happened to the text: added, duplicate, consolidated, replaced, superseded or conflicting")]
+    outcome: Annotated[
+        str,
+        Doc(
+            "what happened to the text: added; duplicate (a memory has it already); consolidated (joined with another memory); replaced "
+            "(it replaces another memory); superseded (another memory is better); or conflicting"
+        ),
+    ]
     given_id: Annotated[str, Doc("id that the caller gave the memory; empty if there is none")]
     others: Annotated[list[str], Doc("database ids of the existing memories that decided the outcome, such as a duplicate")]
     redacted: Annotated[list[str], Doc("kinds of secrets that were removed from the text")]

@@ -179,7 +179,10 @@ class SessionEnded:
     """The outcome of ending a session."""
 
     session: SessionInfo
-    receipt: Annotated[Receipt | None, Doc("the outcome of learning; null while other sessions of the session's group still run")]
+    receipt: Annotated[
+        Receipt | None,
+        Doc("what graphmem learnt from the session; null while another session still runs in its group, which works on the same task"),
+    ]
     note: str
 
 
@@ -290,7 +293,7 @@ class PhaseWeight:
     shown: Annotated[
         int, Doc("number of shown memories of the type, each counted once per session, in the phase in which it was first shown")
     ]
-    used: Annotated[int, Doc("number of shown memories of the type that were used in the session that showed them")]
+    used: Annotated[int, Doc("number of the memories counted in `shown` that their session used")]
     built_in: float
     weight: Annotated[float, Doc("weight of the memory type that the ranking uses now")]
     proposed: Annotated[

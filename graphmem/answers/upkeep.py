@@ -138,7 +138,8 @@ class MemoryCost:
     sessions: Annotated[int, Doc("number of agents' sessions whose tokens were counted")]
     injected_tokens: Annotated[int, Doc("total number of tokens of the memories that were shown, over all counted sessions"), Big()]
     injected_per_session: Annotated[
-        float | None, Doc("average number of tokens of memories that were added to a session with memories; null without such sessions")
+        float | None,
+        Doc("average number of tokens that memories added to a session; sessions without memories do not count; null if there are none"),
     ]
     control_sessions: Annotated[int, Doc("number of sessions in the control group, to which no memory is shown")]
     saved_per_session: Annotated[

@@ -80,7 +80,10 @@ def _read(file: Path, *_state: int) -> Published | None:
 
 
 def write(folder: Path, run: str, project: str, rows: Mapping[str, Sequence[ContractRow]]) -> None:
-    """Replace `contracts.json` of an index directory atomically.
+    """Write the contracts of a project to the `contracts.json` of its index.
+
+    The file is replaced atomically. `folder` is the directory of the index, and `run` the id of the index run that found the contracts.
+    `rows` maps the path of each file to its contracts.
 
     Raises:
         OSError: the file cannot be written.

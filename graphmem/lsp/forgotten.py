@@ -26,7 +26,8 @@ NAMED: Final = 10  # dependents of one definition that a diagnostic lists
 def change(service: Service) -> DiffImpact | None:
     """Return the code that changed since HEAD, and its direct dependents.
 
-    The result is None if the project has no Git repository, or no commit yet.
+    It is the impact of the diff from HEAD to the working tree, one step deep. The result is None if the project has no Git repository, or
+    no commit yet.
     """
     try:
         return service.impact_of_diff(base="HEAD", max_depth=1, min_confidence=LEAST)

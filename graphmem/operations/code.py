@@ -445,5 +445,6 @@ class CodeOperations:
     def subscribe_progress(self) -> AbstractContextManager[Iterator[IndexProgress]]:
         """Subscribe to the progress of index runs.
 
-        At the end of the `with` block the iteration stops, in whichever thread it runs.
+        The result is used in a `with` statement, which gives an iterator of the steps of running and later index runs. The iterator ends
+        when the `with` block ends, also if another thread reads it.
         """

@@ -239,13 +239,16 @@ class GraphReads(Protocol):
         """
 
     def places(self, files: Sequence[str]) -> dict[str, bytes]:
-        """Return, for each file by id, where it uses names, as packed bytes.
+        """Map ids of files to the positions of the names that they use.
 
-        Unknown files are left out. `graphmem.runtime.texts.places` unpacks the positions.
+        Unknown files are left out. The positions of a file are bytes; `graphmem.runtime.texts.places` unpacks them.
         """
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return memories (all, or those with given ids), sessions and links."""
+        """Return memories with their sessions and links.
+
+        If `ids` is given, only memories with these ids are returned, and only what belongs to them.
+        """
 
     def modules(self) -> tuple[int, list[StoredModule]]:
         """Return the generation of the stored modules, and the modules.

@@ -206,8 +206,8 @@ class HubApp:
     async def _mount_of(self, request: _Request) -> tuple[_Mount, Scope]:
         """Return the application for a request, and the request's ASGI scope.
 
-        The application is that of the branch, or of the main branch if the request names none. A push of a branch also goes to the main
-        branch's application; then the branch is added to the scope. The first push of a main branch creates the project.
+        The application is that of the branch, or of the main branch if the request names none. The main branch's application also handles
+        the push of a branch, whose name is then added to the scope. The first push of a main branch creates the project.
 
         Raises:
             BadInputError: the branch is unknown, or hidden from the caller; or the name of a new project is invalid.

@@ -185,7 +185,7 @@ export const words = {
     dead_hint: "Definitions without a known use, most certain first.",
     no_dead: "No definition without a use was found.",
     entries: "Entry points",
-    entries_hint: "Functions that code outside the project calls, such as programs, routes and commands.",
+    entries_hint: "Functions that are called from outside the project, such as programs, routes and commands.",
     entry_of: { MAIN: "program start", ROUTE: "route", COMMAND: "command", EVENT: "event handler", TASK: "task", EXPORT: "export", TEST: "test", FIXTURE: "fixture" },
     tangled_cycles: "Tangled modules and cycles",
     tangled: "Most tangled modules",

@@ -77,7 +77,7 @@ def sync(
         path: path of MEMORY.md, which is created if missing. A `facts.md` in the same directory is imported once, and kept.
         state: the index directory.
         actor: name of the person or program that syncs, for the audit log.
-        dry_run: only report the changes; ids of new memories are not valid later.
+        dry_run: change nothing; the result has the changes that a sync would make. Its ids of new memories are not valid later.
         personal: include personal memories in the file.
 
     Raises:

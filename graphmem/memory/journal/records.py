@@ -222,7 +222,7 @@ def _decoded(memory_id: str, base: Mapping[str, Any], fields: Mapping[str, Any])
 
 
 def plain(value: Any) -> Any:
-    """Convert a value of a memory, such as a time, to JSON."""
+    """Return a value of a memory as `json.dumps` accepts it: a time as text."""
     return value.isoformat() if isinstance(value, datetime) else list(value) if isinstance(value, tuple) else value
 
 

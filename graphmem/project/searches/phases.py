@@ -89,7 +89,7 @@ class PhaseWeighing:
         weights = {(one.phase, one.type): one.proposed for one in now.weights if one.proposed is not None}
         if not weights:
             raise BadInputError(
-                f"no weights are proposed ({now.notes[0]}), so there is nothing to accept; try again after more sessions",
+                f"no search weights are proposed ({now.notes[0]}), so there is nothing to accept; try again after more sessions",
                 argument="choice",
                 value=choice,
                 sessions=now.sessions,

@@ -98,9 +98,10 @@ def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
 
 
 def external_names(packages: list[str], names: list[str]) -> tuple[list[str], list[str]]:
-    """Return the short and the full name of each symbol of a used package.
+    """Return the short names and the full names of external symbols.
 
-    For example, the package `requests` and its symbol `Session.get` give `get` and `requests.Session.get`.
+    The arguments have the package of each symbol, and its name in the package. For `requests` and `Session.get`, the names are `get` and
+    `requests.Session.get`. Both results have the order of the arguments. For the name "", both names are that of the package.
     """
     short = [name.rpartition(".")[2] if name else package for package, name in zip(packages, names, strict=True)]
     full = [f"{package}.{name}" if name else package for package, name in zip(packages, names, strict=True)]

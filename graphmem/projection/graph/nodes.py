@@ -165,11 +165,11 @@ class GraphNodes:
         return runnable
 
     def info(self, i: int) -> SymbolInfo:
-        """Return a node's description for answers, such as its name and file."""
+        """Return a node as a `SymbolInfo`, with name, kind, file and lines."""
         return self.infos((int(i),))[0]
 
     def infos(self, indices: Sequence[int] | npt.NDArray[np.generic]) -> list[SymbolInfo]:
-        """Return the descriptions of several nodes for answers; see `info`.
+        """Return the `SymbolInfo` of several nodes.
 
         The order is that of `indices`. The cost is about 4 microseconds per node.
         """

@@ -113,8 +113,8 @@ class CSharpRules(CSharpUsings):
     def function_type(self, inference: Inference, entry: FileEntry, scope: int, annotation: TermIndex) -> Type:
         """Return the type of the function that a delegate stands for.
 
-        `annotation` is the delegate, such as `Func<A, B>` or `Expression<Func<A, B>>`. The table `delegates` tells how many of its last
-        type arguments are results.
+        `annotation` is the index of the delegate's type among the expressions of the file `entry`, such as `Func<A, B>` or
+        `Expression<Func<A, B>>`. The table `delegates` of the grammar tells how many of a delegate's last type arguments are results.
         """
         found = entry.terms[annotation] if annotation >= 0 else None
         if found is None or found[0] != INDEX:

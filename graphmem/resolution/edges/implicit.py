@@ -24,7 +24,7 @@ from graphmem.resolution.values.types import BOX, CLASS, EMPTY, FUNC, INST, PEND
 
 
 class ImplicitCalls:
-    """Adds edges to the methods that the language calls."""
+    """Adds edges to methods that the language calls, such as `__len__`."""
 
     def __init__(self, context: FileContext, targets: Targets, recorder: Recorder) -> None:
         self.context = context

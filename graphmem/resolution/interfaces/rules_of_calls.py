@@ -259,9 +259,9 @@ class CallRules:
         return EMPTY
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return functions, such as test fixtures, that run before a definition.
+        """Return the functions that a framework runs for a function.
 
-        A framework runs them for the definition `symbol`.
+        `symbol` is the function. An example is a test: pytest runs its fixtures before it.
         """
         return ()
 

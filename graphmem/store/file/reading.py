@@ -156,7 +156,7 @@ class StoreReads(LiveFile):
         return {row["id"]: bytes(row["places"]) for row in rows}
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return memories (all, or those with given ids), sessions and links."""
+        """Return memories with their sessions and links; see `GraphReads`."""
         if not self.knowledge_generation():
             return Knowledge(0, [], [], [], [], [])  # nothing was ever written, so the file need not be opened
         with self._snapshot(of_code=False) as (ask, meta):

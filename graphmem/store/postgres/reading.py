@@ -137,15 +137,15 @@ class PostgresReads:
             )
 
     def places(self, files: Sequence[str]) -> dict[str, bytes]:
-        """Return, for each file by id, where it uses names, as packed bytes.
+        """Map ids of files to the positions of the names that they use.
 
-        Unknown files are left out.
+        Unknown files are left out. The positions of a file are bytes; `graphmem.runtime.texts.places` unpacks them.
         """
         with self._connections.snapshot() as queries:
             return {str(one): bytes(places) for one, places in queries.rows("occurrences_in", ids=sorted(set(files)))}
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return memories (all, or those with given ids), sessions and links."""
+        """Return memories with their sessions and links; see `GraphReads`."""
         with self._connections.snapshot() as queries:
             return unsealed(read_knowledge(queries, int(dict(queries.rows("meta_all")).get(KNOWLEDGE, "0")), ids))
 
