@@ -136,7 +136,7 @@ def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Un
 
     * Test runs can decide the answer (`judges`).
     * Every test that may run a target is in the answer or has a valid run. Tests that run a target only in a process that they started are
-      the exception; the answer names all tests that started a process.
+      the exception; the answer counts the tests that started a process, and names the first.
     * All files that may use a target are completely parsed.
     * No file changed since the index run.
 

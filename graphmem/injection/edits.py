@@ -132,9 +132,8 @@ class EditBook:
         A window is the context of the main agent or of a subagent. `found` is the advice: the effects of an edit. `found.targets` are the
         edited symbols and files. Targets about which the window already got advice are removed, unless this edit breaks uses of them and
         the earlier edits did not. `found.moves` are files that often change along; those that the window knows or the session has opened
-        are removed. Named test files that the window knows are removed, too. In `found.dependents`, a use of
-        an old signature is removed if the session wrote its line, because the line fits the new signature. The result is None if no target
-        is left.
+        are removed. Named test files that the window knows are removed, too. In `found.dependents`, a use of an old signature is removed if
+        the session wrote its line, because the line fits the new signature. The result is None if no target is left.
         """
         with self._lock:
             state = self._sessions.use(session)

@@ -19,6 +19,7 @@ _ROOMY: Final = 200  # tokens; a smaller answer lists only the first cause and t
 _CAUSES: Final = 1
 
 _REASONS: Final = 3  # maximum number of reasons of a risk
+_PLACED: Final = ("named_in_text", "other_processes")  # kinds of causes whose places an agent can look at
 
 
 def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] = ()) -> str:
@@ -119,11 +120,11 @@ def _titled(title: str, hits: list[ImpactHit]) -> list[str]:
 def _cause(cause: Cause) -> str:
     """Return one cause why an answer may be incomplete, as a line of text.
 
-    The line has the number of cases, the message and the places. Only a cause of the kind "named_in_text" has places, where text names a
-    target.
+    The line has the number of cases, the message and the places. Only causes of the kinds in `_PLACED` have places: text that names a
+    target, or tests that start other processes.
     """
     count = f"{cause.count:,} " if cause.count else ""
-    places = f": {', '.join(cause.examples)}" if cause.kind == "named_in_text" and cause.examples else ""
+    places = f": {', '.join(cause.examples)}" if cause.kind in _PLACED and cause.examples else ""
     return f"{count}{cause.message}{places}"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy.polynomial
 import pytest
 
+from graphmem.mcp_server.impact_text import impact as impact_for_agents
 from graphmem.project.graph.outside_evidence import OutsideEvidence
 
 WITNESS = '''\
@@ -137,6 +138,7 @@ def test_an_exact_answer_names_the_tests_that_may_run_the_target_in_a_process_th
     assert {hit.symbol.name for hit in report.tests} == {"test_empty", "test_paid"}
     (cause,) = [one for one in report.causes if one.kind == "other_processes"]
     assert (cause.count, cause.examples) == (1, ["tests/test_more.py:test_program"])
+    assert "tests/test_more.py:test_program" in impact_for_agents(report, 4_000), "an agent reads which test it is"
     (shop / "tests" / "test_more.py").write_text("def test_program():\n    assert True\n", encoding="utf-8")
     memory.index(shop)
     assert "other_processes" not in {one.kind for one in memory.impact("checkout").causes}, "the test is another one now"
