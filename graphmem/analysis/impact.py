@@ -177,7 +177,7 @@ def _walked(view: GraphView, starts: Sequence[Start], question: Question, runs: 
     seeds = [seed for start in starts for seed in start.seeds]
     united, further = walked(view, starts, values, question)
     judges = question.direction == "dependents" and _may_judge(view, starts, seeds, runs)
-    found, not_run = without_refuted(view, united, seeds, runs.judged) if judges else (united, [])
+    found, not_run = without_refuted(view, united, seeds, runs.judged, np.max(values, axis=0)) if judges else (united, [])
     used = [(value, start.seeds) for value, start in zip(values, starts, strict=True)]
     return _Walks(seeds, used, found, further, judges, not_run)
 

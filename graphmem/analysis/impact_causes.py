@@ -68,10 +68,8 @@ def _of_nodes(view: GraphView, kind: str, nodes: Sequence[int], one: str, severa
 
 def _of_tests(view: GraphView, unsure: Unsure) -> Iterator[Cause]:
     """Yield the reasons for incompleteness that concern tests."""
-    excluded = (
-        "are left out: their source leads to a target, but their recorded run did not run it, and no code that they ran has changed since"
-    )
-    yield from _of_nodes(view, "not_run", unsure.not_run, "tests", "tests", excluded)
+    excluded = "left out: the source leads to a target, but the recorded run did not run it, and no code that ran has changed since"
+    yield from _of_nodes(view, "not_run", unsure.not_run, "test is", "tests are", excluded)
     unjudged = "may run a target, but no complete run of them is recorded since the last change; run all tests with `pytest --graphmem`"
     yield from _of_nodes(view, "unjudged_tests", unsure.unjudged, "test outside this list", "tests outside this list", unjudged)
     message = "other processes, whose code was not recorded, so they may run a target there"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import pyarrow.compute as pc
 
 from graphmem.analysis.chances import FULL_DEPTH, Reached, chances_of_tests
-from graphmem.analysis.completeness import in_order
+from graphmem.analysis.completeness import LEAST, in_order
 from graphmem.analysis.walk import FloatArray, IntArray, Walk, forward, reverse, walk
 from graphmem.model import EdgeKind, EdgeSource
 from graphmem.projection.graph.arrays import EDGE_SOURCES, without
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from graphmem.projection.graph.view import GraphView
 
 TESTS: Final = (EdgeKind.TESTS,)
+_MEMOIZED: WeakKeyDictionary[GraphView, IntArray] = WeakKeyDictionary()
 
 
 def walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[Found, int]:
@@ -109,12 +112,16 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> Found:
     return Found(nodes[order], depths[order], confidences[order], walks, which[order], nodes[order])
 
 
-def without_refuted(view: GraphView, found: Found, seeds: Sequence[int], judged: Collection[str]) -> tuple[Found, list[int]]:
+def without_refuted(
+    view: GraphView, found: Found, seeds: Sequence[int], judged: Collection[str], values: FloatArray
+) -> tuple[Found, list[int]]:
     """Exclude tests that ran without executing any target.
 
     `seeds` are the nodes where the search began: the targets and their members. Returns the remaining hits, and the excluded tests sorted
     by path and line. Only tests in `judged`, which have a complete valid run, are excluded. Call this only if all targets are functions or
     methods, because a run does not record the use of class attributes. Code inside a test counts as the test.
+
+    `values` has the value of each edge for the search.
     """
     cases = [case_of(view, node) for node in found.nodes.tolist()]
     known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
@@ -122,9 +129,33 @@ def without_refuted(view: GraphView, found: Found, seeds: Sequence[int], judged:
     # only recorded runs prove that a test runs the target, and names do not
     rows = rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]
     refuted = known & ~np.isin(cases, view.src[rows])
+    if refuted.any():
+        refuted &= ~np.isin(cases, _before_memoized(view, found, seeds, values))
     keep = ~refuted
     kept = Found(found.nodes[keep], found.depths[keep], found.confidences[keep], found.walks, found.which[keep], found.ends[keep])
     return kept, in_order(view, found.nodes[refuted])
+
+
+def _before_memoized(view: GraphView, found: Found, seeds: Sequence[int], values: FloatArray) -> IntArray:
+    """Return tests that may have got a stored result instead of a run.
+
+    Such a test leads to a memoized function, such as one with `functools.lru_cache`, which is a target or leads to a target. If the
+    function did not run in the test, an earlier test may have stored the result, and alone the test would run the function.
+    """
+    stored = np.intersect1d(_memoized(view), np.concatenate([np.asarray(seeds, dtype=np.int64), found.nodes]))
+    tests = [np.empty(0, dtype=np.int64)]
+    for node in stored.tolist():
+        nodes = walk(reverse(view), values, [node], FULL_DEPTH, LEAST).nodes
+        cases = np.array([case_of(view, one) for one in nodes[view.is_test[nodes]].tolist()], dtype=np.int64)
+        tests.append(without(cases, view.src[view.in_edges(node, TESTS)].astype(np.int64)))
+    return np.concatenate(tests)
+
+
+def _memoized(view: GraphView) -> IntArray:
+    """Return the functions whose results Python stores, by position."""
+    if view not in _MEMOIZED:
+        _MEMOIZED[view] = np.flatnonzero(pc.match_substring(view.arrays.nodes.modifiers, "memoized").to_numpy(zero_copy_only=False))
+    return _MEMOIZED[view]
 
 
 def case_of(view: GraphView, node: int) -> int:

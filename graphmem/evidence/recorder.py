@@ -69,15 +69,15 @@ class Recorder:
         else:
             self._profile()
         self._is_on = True
-        # These two cannot be unregistered, so they check `_is_on`.
+        # Audit hooks and callbacks after a fork cannot be unregistered, so they check `_is_on`.
         after_fork(self._forked, in_parent=True)
         sys.addaudithook(self._on_audit_event)
 
     def stop(self) -> None:
         """Stop recording; the recorded calls stay readable."""
+        self._is_on = False
         self._stop()
         self._stop = lambda: None
-        self._is_on = False
 
     def into(self, bucket: set[int]) -> set[int]:
         """Begin to collect in a new set the functions that run.
@@ -185,13 +185,21 @@ class Recorder:
             if back is not None and id(back.f_code) not in callers:
                 callers[id(back.f_code)] = line_in(back)
 
+        def on_audit_event(event: str, _: object) -> None:
+            # Other code may set a profile function and put ours back before the test ends.
+            if event == "sys.setprofile" and self._is_on and frame_at(1).f_code not in setters:
+                self._bucket.add(CUT)
+
         def stop() -> None:
             sys.setprofile(None)
             threading.setprofile(None)
 
+        frame_at = sys._getframe
+        setters = {turn.__code__, getattr(threading.Thread, "_bootstrap_inner").__code__}  # noqa: B009  # each new thread sets `profile`
         self._turn, self._stop = turn, stop
         threading.setprofile(profile)
         sys.setprofile(profile)
+        sys.addaudithook(on_audit_event)
 
     def _monitor(self) -> None:
         monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]  # the floor is 3.11

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.evidence.observations import NO_SITE, OTHER_PROCESS, End, Observation, Seen
 from graphmem.evidence.recorder import CUT, PROCESS, Recorder, stamp
@@ -23,6 +24,8 @@ from graphmem.parsing.language import language_of_path
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
+
+_NAMED_LAMBDA: Final = re.compile(r"\w+\s*(?::[^=]*)?=\s*lambda\b")
 
 
 class Code(NamedTuple):
@@ -148,8 +151,7 @@ class _Describing:
         self._functions.update(end for key, end in ends.items() if end is not None and codes[key].is_function)
         for callee, caller, line in run.callers:
             src, dst = ends[caller], ends[callee]
-            # A comprehension or lambda is part of its enclosing function, so running it is not a call of that function.
-            if src is None or dst is None or _is_nameless(codes[callee]):
+            if src is None or dst is None or (_is_nameless(codes[callee]) and not self._is_call_of_lambda(codes[callee], src, dst)):
                 continue
             self._calls.setdefault(src, set()).add(Seen(dst, self._offset(codes[caller], src, line)))
         for row in run.tests:
@@ -167,6 +169,15 @@ class _Describing:
                 if PROCESS in test.reached:
                     self._with_process.add(subject)
                 reached.update(end for key in test.reached if (end := ends.get(key)) is not None)
+
+    def _is_call_of_lambda(self, callee: Code, src: End, dst: End) -> bool:
+        """Whether a lambda that ran is the value of the name `dst`.
+
+        Any other lambda or comprehension is part of the function around it, so running it is not a call of that function. The same is true
+        if it runs inside `src`, which is `dst` itself.
+        """
+        file = self._files[callee.path]
+        return file is not None and src != dst and file.is_lambda(dst)
 
     def _named(self) -> list[str]:
         """Return the functions that ran but match no definition in their file.
@@ -225,6 +236,7 @@ class _File:
         for one in definitions:
             if one.kind != "variable":
                 self._named.setdefault(one.qualname, []).append(one)
+        self._lambdas = [one for twins in self._named.values() for one in twins if _NAMED_LAMBDA.match(one.signature)]
         self._starting: dict[int, list[Definition]] = {}
         for one in (one for twins in self._named.values() for one in twins if one.kind in FUNCTION_KINDS):
             self._starting.setdefault(one.start_line, []).append(one)
@@ -233,10 +245,15 @@ class _File:
     def first_line(self, end: End) -> int:
         return self._lines[end]
 
+    def is_lambda(self, end: End) -> bool:
+        """Whether a definition is a name that is assigned a lambda."""
+        return any(self._as_end(one) == end for one in self._lambdas)
+
     def definition(self, code: Code) -> End | None:
         """Return the definition of a code object, or an enclosing definition.
 
-        For a lambda or comprehension, the result is the enclosing function. If no definition has the function's name, the result is the
+        For a lambda or comprehension, the result is the name that is assigned the lambda, as in `double = lambda x: x * 2`. Without such a
+        name it is the enclosing function. If no definition has the function's name, the result is the
         only definition that begins on the function's line. The result is None if no definition matches.
         """
         for name, is_own in _names(code.qualname):
@@ -244,12 +261,19 @@ class _File:
             for one in twins:
                 if is_own and (one.kind in FUNCTION_KINDS) == code.is_function and one.start_line == code.line:
                     return self._as_end(one)
+            if not is_own and (assigned := self._assigned_in(name, code.line)):
+                return self._as_end(assigned[-1])
             around = [one for one in twins if one.start_line <= code.line <= one.end_line]
             if around and (not is_own or not code.is_function):
                 return self._as_end(around[-1])
         starting = self._starting.get(code.line, []) if code.is_function and not _is_nameless(code) else []
         # A wrapper such as Hypothesis' takes the place of a function: its file and first line, but not its qualified name.
         return self._as_end(starting[0]) if len(starting) == 1 else None
+
+    def _assigned_in(self, owner: str, line: int) -> list[Definition]:
+        """Return the names in the scope `owner` whose lambda covers a line."""
+        inside = "" if owner == MODULE_QUALNAME else f"{owner}."
+        return [one for one in self._lambdas if one.start_line <= line <= one.end_line and one.qualname == inside + one.name]
 
     def _as_end(self, one: Definition) -> End:
         return End(self._path, one.qualname, one.kind, one.ordinal, one.body_hash)

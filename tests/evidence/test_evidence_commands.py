@@ -31,7 +31,7 @@ def test_a_recorded_run_is_found_by_index_told_by_doctor_and_used_by_impact(shop
     code, out, _ = command("impact", "hold")
     assert "they ran it" in out
     assert "test_empty" in out
-    assert "1 tests are left out" in out
+    assert "1 test is left out" in out
     assert "test_paid" in out.partition("left out")[2], "its text leads there, but it pays"
     code, out, _ = command("impact", "hold", "--json")
     (test,) = json.loads(out)["tests"]

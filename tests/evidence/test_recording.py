@@ -175,6 +175,42 @@ def test_a_test_that_stops_the_recording_is_known_in_part_and_the_later_ones_in_
         assert "recorded in part, because the recording stopped during the test: tests/test_more.py:test_deep" in ran.said
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="sys.monitoring records whatever profile function is set")
+def test_a_test_that_puts_the_profile_function_back_is_known_in_part_and_one_that_starts_threads_in_full(shop, record):
+    (shop / "tests" / "test_more.py").write_text(
+        "import sys\nimport threading\n\nfrom shop import Cart, in_thread\n\n\n"
+        "def test_replaced():\n    before = sys.getprofile()\n    sys.setprofile(None)\n    Cart()\n    sys.setprofile(before)\n\n\n"
+        "def test_threads():\n    in_thread(Cart)\n",
+        encoding="utf-8",
+    )
+    seen, ran = record(shop, "tests/test_more.py")
+    assert ran.code == 0, ran.said
+    assert runs(shop.parent / "run.trace") == {"test_replaced": 0, "test_threads": 1}
+    assert "recorded in part, because the recording stopped during the test: tests/test_more.py:test_replaced" in ran.said
+    assert seen["TESTS", "test_threads"] == {"in_thread", "Cart.__init__"}
+
+
+def test_a_lambda_with_a_name_is_a_function_of_its_own(shop, record):
+    (shop / "named.py").write_text(
+        "from shop import Cart, rounded\n\ndouble = lambda x: rounded(x) * 2\n\n\n"
+        "class Till:\n    open = lambda self: [double(x) for x in (1, 2)]\n"
+        "    wide = lambda self: sorted((2, 1), key=lambda x: -x)\n\n\n"
+        "def pick(key=lambda x: rounded(x)):\n    return key(2)\n",
+        encoding="utf-8",
+    )
+    (shop / "tests" / "test_more.py").write_text(
+        "from named import Till, pick\n\n\ndef test_till():\n    Till().open()\n    Till().wide()\n\n\ndef test_pick():\n    pick()\n",
+        encoding="utf-8",
+    )
+    seen, ran = record(shop, "tests/test_more.py")
+    assert ran.code == 0, ran.said
+    assert seen["TESTS", "test_till"] == {"Till.open", "Till.wide", "double", "rounded"}
+    assert seen["CALLS", "Till.open"] == {"double"}
+    assert seen["CALLS", "double"] == {"rounded"}
+    assert ("CALLS", "Till.wide") not in seen, "a lambda in a lambda is part of it"
+    assert "double" not in seen["TESTS", "test_pick"]
+
+
 def test_unittest_cases_decorated_tests_and_late_fixtures_are_found(shop, record):
     (shop / "tests" / "test_more.py").write_text(
         "import functools\nimport unittest\n\nfrom shop import Cart, rounded\n\n\n"

@@ -142,3 +142,28 @@ def test_an_exact_answer_names_the_tests_that_may_run_the_target_in_a_process_th
     (shop / "tests" / "test_more.py").write_text("def test_program():\n    assert True\n", encoding="utf-8")
     memory.index(shop)
     assert "other_processes" not in {one.kind for one in memory.impact("checkout").causes}, "the test is another one now"
+
+
+def test_a_test_that_got_a_stored_result_is_not_left_out(shop, record, open_memory, take, tmp_path):
+    """Alone, the second test runs the function; after the first test it gets the result that `lru_cache` stored."""
+    (shop / "prices.py").write_text(
+        "import functools\n\nfrom shop import rounded\n\n\n@functools.lru_cache(maxsize=None)\ndef price(x):\n    return low(x)\n\n\n"
+        "def low(x):\n    return rounded(x)\n\n\ndef choose(x):\n    return x or price(1)\n",
+        encoding="utf-8",
+    )
+    (shop / "tests" / "test_prices.py").write_text(
+        "from prices import choose, low, price\n\n\ndef test_first():\n    assert price(1) == 1\n\n\n"
+        "def test_second():\n    assert price(1) == 1\n\n\ndef test_other():\n    assert choose(3) == 3\n\n\n"
+        "def test_low():\n    price(2) if low(1) else choose(4)\n",
+        encoding="utf-8",
+    )
+    _, ran = record(shop)
+    assert ran.code == 0, ran.said
+    memory = open_memory()
+    take(memory, shop, runtime=[tmp_path / "run.trace"])
+    for name in ("price", "low"):
+        report = memory.impact(name)
+        assert report.epistemic == "exact"
+        assert {hit.symbol.name for hit in report.tests} >= {"test_first", "test_second"}, name
+    (cause,) = [one for one in memory.impact("choose").causes if one.kind == "not_run"]
+    assert (cause.count, cause.message[:7]) == (1, "test is"), "where no result is stored, the run decides"
