@@ -96,13 +96,16 @@ class Editor(LanguageServer):
     def at(self, uri: str, position: lsp.Position) -> SymbolAt | None:
         """Return the symbol at a position in the editor's text, or None.
 
-        The result is None if the saved file does not contain the name at that position. In a document that the index lacks, the name is
-        searched for in the document and in the index.
+        The result is None if the saved file does not contain the name at that position, or if the document is not in the project. In a
+        document of the project that the index lacks, the name is searched for in the document and in the index.
         """
-        texts, service = self.texts(uri), self.project(uri).service()
+        texts = self.texts(uri)
         place = texts.position(uri, position)
+        if place is None:
+            return None
+        service = self.project(uri).service()
         try:
-            return service.symbol_at(place.path, place.line, place.column) if place is not None else None
+            return service.symbol_at(place.path, place.line, place.column)
         except SymbolNotFoundError:
             path = texts.path(uri)
             symbol = find_namesake(service, path, texts.lines(path), position.line, texts.column(path, position))

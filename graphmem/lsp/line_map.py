@@ -42,6 +42,20 @@ class LineMap:
         """Whether a line of the saved text, from 0, is also in the editor's text."""
         return any(at <= saved < at + size for at, _, size in self._blocks)
 
+    def replaced(self, now: int) -> range:
+        """Return the saved lines in place of which a line of the editor stands.
+
+        `now` is a line of the editor's text that the saved text lacks. The saved lines are those between the nearest lines above and below
+        that both texts have.
+        """
+        first, end = 0, self._last[0] + 1
+        for at, to, size in self._blocks:
+            if to > now:
+                end = at
+                break
+            first = at + size
+        return range(first, end)
+
     def saved(self, now: int) -> int:
         """Return the line of the saved text for a line of the editor's text."""
         return min(self._last[0], _moved(now, [(to, at, size) for at, to, size in self._blocks]))

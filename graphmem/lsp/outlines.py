@@ -102,12 +102,15 @@ def entries(editor: Editor, uri: str) -> list[OutlineEntry]:
     """Return the symbols of a document, with their counts and memories.
 
     The counts are of callers, tests and memories. Each symbol has the titles of its suspect memories: those that were written before its
-    code changed. The symbols of a file that the index lacks come from the text in the editor, and have no counts.
+    code changed. Symbols that were deleted in the editor are left out. The symbols of a file that the index lacks come from the text in the
+    editor, and have no counts. A document outside the project has no symbols.
     """
     texts = editor.texts(uri)
     path = texts.path(uri)
+    if not texts.is_in_project(uri):
+        return []
     try:
-        return editor.project(uri).service().outline(path).entries
+        return [one for one in editor.project(uri).service().outline(path).entries if not texts.is_gone(one.symbol)]
     except SymbolNotFoundError:
         return editor.project(uri).service().outline(path, "\n".join(texts.lines(path))).entries
 

@@ -55,9 +55,13 @@ class Position(NamedTuple):
 def path_of(root: Path, uri: str) -> str:
     """Return the path of a document (URI), relative to the project's root.
 
-    For a document outside the project, the result is the full path.
+    For a document outside the project, the result is the full path. For a document without a file, such as an earlier revision that the
+    editor shows, the result is its URI.
     """
-    path = Path(uris.to_fs_path(uri) or "")
+    name = uris.to_fs_path(uri)
+    if not name:
+        return uri
+    path = Path(name)
     try:
         return path.resolve().relative_to(root).as_posix()
     except ValueError:
@@ -90,6 +94,15 @@ class Texts:
         For a document outside the project, the result is the full path.
         """
         return path_of(self._root, uri)
+
+    def is_in_project(self, uri: str) -> bool:
+        """Whether a document (URI) is a file in the project's directory.
+
+        Nothing is known about other documents, such as files of a library and earlier revisions. Their names are those of the project only
+        by chance.
+        """
+        name = uris.to_fs_path(uri)
+        return bool(name) and Path(name or "").resolve().is_relative_to(self._root)
 
     def uri(self, path: str) -> str:
         """Return the URI of a path.
@@ -141,28 +154,31 @@ class Texts:
     def position(self, uri: str, position: lsp.Position) -> Position | None:
         """Convert an editor's position to one in the saved file, or None.
 
-        If the line has unsaved edits, the name at the position is searched for in the saved file. The result is the nearest place with this
-        name, or None if there is none.
+        If the line has unsaved edits, the name at the position is searched for in the saved file. The result is the place with this name in
+        the saved lines that the edit replaced, or else the nearest one. It is None if the file lacks the name, or if the document is not in
+        the project.
         """
         path = self.path(uri)
         lines, found = self.lines(path), self._map(path)
-        if position.line >= len(lines):
+        if position.line >= len(lines) or not self.is_in_project(uri):
             return None
         text, column = lines[position.line], self.column(path, position)
         if found is None or found.is_saved(position.line):
             return Position(path, self.saved_line(path, position.line), column)
         at = next((one for one in _WORD.finditer(text) if one.start() <= column <= one.end()), None)
         word = at[0] if at is not None else ""
-        near = found.saved(position.line)
+        near, replaced = found.saved(position.line), found.replaced(position.line)
         places = [
-            (abs(number - near), number, one.start()) for number, line in enumerate(self.saved(path)) for one in _words(line, word) if word
+            (number not in replaced, abs(number - near), number, one.start())
+            for number, line in enumerate(self.saved(path))
+            for one in _words(line, word)
         ]
         if not places and at is not None:
             number = self._renamed(path, found, near, text, at)
             return Position(path, number + 1, at.start()) if number >= 0 else None
         if not places:
             return None
-        _, number, start = min(places)
+        *_, number, start = min(places)
         return Position(path, number + 1, start)
 
     def _renamed(self, path: str, lines: LineMap, near: int, text: str, word: re.Match[str]) -> int:
@@ -223,6 +239,18 @@ class Texts:
         lines, line = self.lines(found.path), self.now(found.path, place.line)
         text = lines[line] if line < len(lines) else ""
         return self._range(line, text, place.column, place.end_column) if text[place.column : place.end_column] == found.text else None
+
+    def is_gone(self, symbol: SymbolInfo) -> bool:
+        """Whether a definition of the saved file was deleted in the editor.
+
+        A definition is gone if no line of it is left, except blank ones, and its name is not in the lines where it would be.
+        """
+        edited, saved = self._map(symbol.path), self.saved(symbol.path)
+        first, end = symbol.start_line - 1, min(max(symbol.end_line, symbol.start_line), len(saved))
+        if edited is None or any(saved[line].strip() and edited.is_left(line) for line in range(first, end)):
+            return False
+        place = self.definition_range(symbol.path, symbol.start_line, last(symbol.name))
+        return bool(place.start == place.end)
 
     def body(self, symbol: SymbolInfo) -> lsp.Range:
         """Return the editor's range of all lines of a definition."""

@@ -424,3 +424,42 @@ async def _rename_of_edited(root: Path, environ) -> None:
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()
+
+
+def test_a_document_outside_the_project_is_not_answered_by_a_name_of_the_project(graphmem, tmp_path: Path, environ) -> None:
+    """A rename in a file of a library would else change the project."""
+    root = tmp_path / "sums"
+    root.mkdir()
+    (root / "sums.js").write_text(SUMS["sums.js"])
+    assert graphmem("index", root, "-q").code == 0
+    try:
+        asyncio.run(asyncio.wait_for(_outside(root, environ), 240))
+    finally:
+        _end_server(root)
+
+
+async def _outside(root: Path, environ) -> None:
+    client = Client("test", "1")
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: None)
+    await client.start_io(sys.executable, "-m", "graphmem", "lsp", str(root), env={**os.environ, **environ}, cwd=root)
+    features = {"features": {"rename": True}}
+    capabilities = lsp.ClientCapabilities()
+    await client.initialize_async(lsp.InitializeParams(capabilities, root_uri=root.as_uri(), initialization_options=features))
+    client.initialized(lsp.InitializedParams())
+    library, inside = (root.parent / "library.js").as_uri(), (root / "sums.js").as_uri()
+    use = lsp.Position(0, 2)
+    for uri in (library, "git:/sums/sums.js?HEAD", "untitled:Untitled-1"):
+        document = lsp.TextDocumentIdentifier(uri)
+        client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "javascript", 1, "adds(1, 2);\n")))
+        assert await client.text_document_definition_async(lsp.DefinitionParams(document, use)) is None, uri
+        assert await client.text_document_hover_async(lsp.HoverParams(document, use)) is None, uri
+        assert await client.text_document_rename_async(lsp.RenameParams(document, use, "plus")) is None, uri
+        context = lsp.ReferenceContext(include_declaration=True)
+        assert not await client.text_document_references_async(lsp.ReferenceParams(context, document, use)), uri
+        assert not await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(document)), uri
+    document = lsp.TextDocumentIdentifier(inside)
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(inside, "javascript", 1, "\n")))
+    assert not await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(document))  # all of it was deleted
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.answers import SymbolInfo
 from graphmem.answers.places import TextRange, Usage
 
 lsp = pytest.importorskip("lsprotocol.types")
@@ -84,3 +85,29 @@ def test_a_use_on_an_edited_line_is_not_shown_on_the_line_above_it(tmp_path: Pat
     space.put_text_document(lsp.TextDocumentItem(file.as_uri(), "python", 1, "a.close()\nb.close(now=True)\n"))
     used = [Usage("end.py", TextRange(line, 2, 7, 2, 7, 2, 7), "close", "call", 1.0) for line in (1, 2)]
     assert [Texts(tmp_path, space).range(one) for one in used] == [lsp.Range(lsp.Position(0, 2), lsp.Position(0, 7)), None]
+
+
+def test_a_name_on_an_edited_line_is_that_of_the_line_that_it_replaced(tmp_path: Path) -> None:
+    """The line above it uses another object's method of the same name."""
+    file = tmp_path / "end.py"
+    file.write_text("a.close()\nb.close()\nc.close()\n")
+    space = workspace.Workspace(tmp_path.as_uri())
+    space.put_text_document(lsp.TextDocumentItem(file.as_uri(), "python", 1, "a.close()\nb.close(now=True)\nc.close()\n"))
+    assert Texts(tmp_path, space).position(file.as_uri(), lsp.Position(1, 4)) == ("end.py", 2, 2)
+
+
+def test_a_definition_that_was_deleted_in_the_editor_is_gone(tmp_path: Path) -> None:
+    file = tmp_path / "price.py"
+    text = "def first():\n    one = 1\n\n    return one\n\n\ndef second():\n    return 2\n"
+    file.write_text(text)
+    symbols = [SymbolInfo(name, "function", name, name, "price.py", *lines) for name, lines in {"first": (1, 4), "second": (7, 8)}.items()]
+    for now, gone in (
+        ("", ["first", "second"]),
+        (text[text.index("def second") :], ["first"]),
+        (text.replace("second", "third"), []),  # its line is left, so it was renamed
+        (text.replace("return 2", "return 3"), []),
+    ):
+        space = workspace.Workspace(tmp_path.as_uri())
+        space.put_text_document(lsp.TextDocumentItem(file.as_uri(), "python", 1, now))
+        texts = Texts(tmp_path, space)
+        assert [one.name for one in symbols if texts.is_gone(one)] == gone, now
