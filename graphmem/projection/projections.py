@@ -317,6 +317,16 @@ class Projections(Loading):
             self._words_opened.wait()
         return self._hashes.covered, self._hashes.total
 
+    def covered_in_words(self) -> tuple[int, str, int] | None:
+        """Return (generation, embedding model, number of chunks with a vector).
+
+        A chunk is a piece of a file. The result is None if the vectors or the words are not loaded.
+        """
+        with self._state:
+            if self._vectors is None or self._words is None:
+                return None
+            return self._words.generation, self._vectors.model_id, self._hashes.covered
+
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
         """Return (number of chunks whose text hash is in `have`, number of all).
 

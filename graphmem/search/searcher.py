@@ -173,12 +173,9 @@ class Searcher:
             if have < total:
                 self._book.embed_soon()
                 coming = True
-        if request.wants_code and not self._vectors.note():
-            self._vectors.filled()
-            have, total = self._projections.covered()
-            if have < total:
-                self._vectors.start()
-                coming = True
+        if request.wants_code and not self._vectors.note() and self._vectors.filled() < self._vectors.chunks():
+            self._vectors.start()
+            coming = True
         return coming
 
     def _aids(self, request: Request) -> Aids:

@@ -432,6 +432,18 @@ class LocalFile(Protocol):
         A checkpoint frees this memory.
         """
 
+    def covered_chunks(self, model: str) -> int | None:
+        """Return how many chunks have a vector of a model; None if unknown.
+
+        The number was recorded by `record_covered`, perhaps in an earlier process, and nothing was written since.
+        """
+
+    def record_covered(self, generation: int, model: str, chunks: int) -> None:
+        """Record how many chunks (pieces of files) have a vector of a model.
+
+        The chunks are those of the code's `generation`. The next write forgets the number.
+        """
+
     def rest(self, unused_s: float) -> bool:
         """Close the database file if nothing used it for `unused_s` seconds.
 

@@ -169,6 +169,9 @@ class VectorFiller:
 
         Only vectors of the model used for queries are counted.
         """
+        recorded = self._recorded()
+        if recorded is not None:
+            return recorded
         if self._choosing.acquire(blocking=False):  # reading the state does not wait for vectors that are being loaded
             try:
                 self._open()
@@ -179,6 +182,32 @@ class VectorFiller:
     def chunks(self) -> int:
         """Return the number of chunks (pieces of files), with or without a vector."""
         return self._projections.covered()[1]
+
+    def covered(self) -> tuple[int, int]:
+        """Return (number of chunks with a vector, number of all chunks).
+
+        A chunk is a piece of a file. Vectors that are neither recorded as complete nor loaded yet do not count.
+        """
+        recorded = self._recorded()
+        loaded, total = self._projections.covered()
+        return loaded if recorded is None else recorded, total
+
+    def _recorded(self) -> int | None:
+        """Return the recorded number of chunks with a vector of the wanted model.
+
+        Reading the vectors of 12,000 chunks to count them takes 0.3 s. The result is None if they are loaded, or if nothing is recorded.
+        """
+        local, wanted = self._store.local, self._embedder
+        return None if self._opened or local is None or wanted is None else local.covered_chunks(wanted.model_id)
+
+    def record(self) -> None:
+        """Record how many chunks have a vector, for the next process.
+
+        Call it when the database is about to be closed. Nothing is recorded while vectors of a former model exist, because they may answer.
+        """
+        local, found = self._store.local, self._projections.covered_in_words()
+        if local is not None and found is not None and not self._unused:
+            local.record_covered(*found)
 
     def note(self) -> str:
         """Return a sentence on why vectors cannot be computed; "" if they can."""
@@ -191,7 +220,7 @@ class VectorFiller:
 
     def status(self) -> VectorStatus:
         """Return the state of the vectors, for `doctor`."""
-        covered, total = self._projections.covered()
+        covered, total = self.covered()
         model = self._embedder.model_id if self._embedder is not None else ""
         switch = self._switch
         found: VectorStatus = {"model": model, "reason": self._reason, "chunks": total, "vectors": covered, "failure": self._failure}

@@ -92,7 +92,7 @@ class IndexHealth:
         status = self.projections.status()
         note = self.projections.note()
         watching = self.following.watcher
-        covered, total = self.projections.covered()
+        covered, total = self.vectors.covered()
         vectors = self.vectors.note() or (f"{total - covered:,} of {total:,} chunks have no vector yet" if covered < total else "")
         memories = status["memories"].get("note", "")
         feed = self.store.feed

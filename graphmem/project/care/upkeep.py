@@ -140,7 +140,10 @@ class Upkeep:
         The next request opens the database again. Returns True if this call closed it.
         """
         local = self.store.local
-        return local is not None and local.rest(unused_s)
+        if local is None:
+            return False
+        self.vectors.record()
+        return local.rest(unused_s)
 
     def cool(self) -> bool:
         """Release memory whose content can be loaded again.

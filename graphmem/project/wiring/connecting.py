@@ -186,6 +186,7 @@ def _endings(
         code.overlays.close,
         stored.history.close,
         partial(stored.ledger.end, Ledger.close),
+        stored.vectors.record,
         stored.projections.close,
         code.indexers.close,
         inputs.store.close,

@@ -93,7 +93,7 @@ class LiveFile:
         self.notes: list[str] = []
         known = resting.recorded_facts(path, options.engine, lock.previous) if options.at_rest and not options.read_only else None
         self._at_rest = known is not None
-        self._counts = resting.Counts(0, {})  # when the file was closed
+        self._counts = resting.Counts(0, {}, {})  # when the file was closed
         if known is not None:
             self._meta, self._vector_tables, self._counts = known
         else:
@@ -177,6 +177,23 @@ class LiveFile:
         with self._passage() as connection:
             return resting.count_memories(connection, self._catalog)
 
+    def covered_chunks(self, model: str) -> int | None:
+        """Return how many chunks have a vector of a model; None if unknown.
+
+        The number was recorded by `record_covered`, and nothing was written since.
+        """
+        self._check_open()
+        return self._counts.covered.get(model)
+
+    def record_covered(self, generation: int, model: str, chunks: int) -> None:
+        """Record how many chunks (pieces of files) have a vector of a model.
+
+        The number stays recorded when the file is closed, and is forgotten at the next write. It is ignored if the code has changed since
+        `generation`.
+        """
+        if generation == int(self._meta[GENERATION]):
+            self._counts = self._counts._replace(covered={model: chunks})
+
     @contextmanager
     def announced(self) -> Iterator[int]:
         """Announce the next change of the code inside a `with` block.
@@ -231,7 +248,7 @@ class LiveFile:
                             self._state.checkpointed += 1
                             self._put_meta({CHECKPOINT: str(self._state.checkpointed)})
                         self._connection.rows("CHECKPOINT")
-                        self._counts = resting.count(self._connection, self._catalog, self._vector_tables)
+                        self._counts = resting.count(self._connection, self._catalog, self._vector_tables, self._counts.covered)
                         self._database.close()
                 if not self._reads_only:
                     self._say_closed(files.checksum(self._file))
@@ -301,6 +318,7 @@ class LiveFile:
             raise BadInputError(f"the database {self.path} is open for reading only; {remedy}", argument="read_only", path=self.path)
 
         def writing() -> _Answer:
+            self._counts = self._counts._replace(covered={})
             if self._refused is not None:
                 self._open_for_writing()
             return job()
@@ -382,7 +400,7 @@ class LiveFile:
                     self._put_meta({CHECKPOINT: str(self._state.checkpointed + 1)})
                     self._connection.rows("CHECKPOINT")
                     self._state.checkpointed += 1
-                self._counts = resting.count(self._connection, self._catalog, self._vector_tables)
+                self._counts = resting.count(self._connection, self._catalog, self._vector_tables, self._counts.covered)
                 self._database.close()
             self._at_rest = True
         self._say_closed(files.checksum(self._file))

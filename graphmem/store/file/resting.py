@@ -1,8 +1,8 @@
 """Recorded facts about a closed database, which need not be opened.
 
-The facts are the metadata, the names of the tables of vectors, and the numbers of memories and vectors. When a database is closed
-properly, the facts are recorded in the lock file. They are valid while the bytes of the database file are unchanged. A server that only
-needs these facts starts in a third less time, and a new process answers most questions with them.
+The facts are the metadata, the names of the tables of vectors, and the numbers of memories, vectors and chunks with a vector. When a
+database is closed properly, the facts are recorded in the lock file. They are valid while the bytes of the database file are unchanged. A
+server that only needs these facts starts in a third less time, and a new process answers most questions with them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 
 class Counts(NamedTuple):
-    """Numbers of memories and vectors in a database."""
+    """Numbers of memories, vectors and chunks with a vector in a database."""
 
     memories: int
     vectors: dict[str, int]  # by the id of their embedding model
+    covered: dict[str, int]  # chunks (pieces of files) with a vector, by model; a model is missing if nobody counted them
 
 
 class Known(NamedTuple):
@@ -43,13 +44,16 @@ class Known(NamedTuple):
     counts: Counts
 
 
-def count(connection: Connection, catalog: Catalog, vector_tables: list[EmbeddingTable]) -> Counts:
-    """Count the memories and vectors of an open database."""
+def count(connection: Connection, catalog: Catalog, vector_tables: list[EmbeddingTable], covered: dict[str, int]) -> Counts:
+    """Count the memories and vectors of an open database.
+
+    `covered` is the number of chunks with a vector, by embedding model. The database cannot count them, because it packs chunks by file.
+    """
 
     def ask(query: str, **values: Any) -> pa.Table:
         return connection.arrow(*catalog[query].bind(values))
 
-    return Counts(count_memories(connection, catalog), embeddings.models(ask, vector_tables))
+    return Counts(count_memories(connection, catalog), embeddings.models(ask, vector_tables), covered)
 
 
 def count_memories(connection: Connection, catalog: Catalog) -> int:
@@ -84,7 +88,7 @@ def recorded_facts(path: Path, engine: Engine, previous: Record | None) -> Known
         return None
     try:
         left = json.loads(previous.known)
-        counts = Counts(int(left["memories"]), dict(left["vectors"]))
+        counts = Counts(int(left["memories"]), dict(left["vectors"]), dict(left["covered"]))
         found = Known(dict(left["meta"]), [EmbeddingTable(dim) for dim in left["dims"]], counts)
     except (ValueError, KeyError, TypeError):
         return None
