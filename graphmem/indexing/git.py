@@ -10,6 +10,7 @@ from graphmem.errors import GitError
 from graphmem.runtime import git as _git
 from graphmem.runtime.files.inside import inside
 
+MERGE_BASE: Final = "..."  # between two revisions
 _UNRESOLVED: Final = "Needed a single revision"  # in git's message about an unknown commit
 _SUBMODULE: Final = b"160000 "  # mode of a submodule in a list of git
 
@@ -96,9 +97,13 @@ def show(root: Path, revision: str, path: str) -> bytes | None:
 def revision(root: Path, name: str) -> str:
     """Return the full commit id of a revision.
 
+    `A...B` means the merge base of A and B: the last commit that both contain. An omitted A or B is HEAD.
+
     Raises:
-        GitError: the revision is unknown.
+        GitError: the revision is unknown, or the two revisions have no merge base.
     """
+    if MERGE_BASE in name:
+        return _merge_base(root, *(one or "HEAD" for one in name.split(MERGE_BASE, 1)))
     unknown = f"unknown revision {name!r}; use a commit, branch or tag"
     if name.startswith("-"):
         raise GitError(unknown, command=("rev-parse",), stderr="")
@@ -110,6 +115,17 @@ def revision(root: Path, name: str) -> str:
         if run(root, "rev-parse", "--is-shallow-repository").strip() == b"true":
             unknown += ", or fetch the older commits that this shallow clone lacks with `git fetch --unshallow`"
         raise GitError(unknown, command=("rev-parse",), stderr=error.facts["stderr"]) from None
+
+
+def _merge_base(root: Path, one: str, other: str) -> str:
+    """Return the full id of the last commit that both revisions contain."""
+    arguments = ("merge-base", revision(root, one), revision(root, other))
+    found = _git.answer(root, arguments)
+    if found.returncode == 1:  # git prints nothing then
+        shallow = run(root, "rev-parse", "--is-shallow-repository").strip() == b"true"
+        advice = "fetch older commits with `git fetch --unshallow`" if shallow else f"compare with {one} itself: {one}..{other}"
+        raise GitError(f"{one} and {other} have no commit in common; {advice}", command=arguments, stderr="")
+    return run(root, *arguments).decode().strip()
 
 
 def unpack(root: Path, name: str, into: Path) -> None:

@@ -140,6 +140,7 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
     `targets` has at most one string. The result is:
 
     * for `main..topic`: (None, "main", "topic");
+    * for `main...topic`: (None, "main...topic", "topic"), where the base is the last commit that both contain;
     * for `main`: (None, "main", None), in which the head None is the working tree;
     * without a string: (None, "HEAD", None);
     * for `-`: (the diff from standard input, None, None).
@@ -156,13 +157,20 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
         raise BadInputError(
             f"{targets[0]} is a file, not a git revision; if the file is a diff, use `--diff - < {targets[0]}`", argument=argument
         )
-    base, dots, head = targets[0].partition("..")
-    if dots and head.startswith("."):
-        raise BadInputError(
-            f"ranges with three dots, like {targets[0]}, are not supported; write BASE..HEAD with the output of `git merge-base` as BASE",
-            argument=argument,
-        )
-    return None, base or "HEAD", head or None
+    return None, *range_of(targets[0])
+
+
+def range_of(typed: str) -> tuple[str, str | None]:
+    """Convert a range that a person typed to (base, head).
+
+    An omitted base is HEAD. Without dots, or with nothing behind two dots, the head is None. As in `git diff`, the base of `main...topic`
+    is the last commit that both contain. This base is written `main...topic`.
+    """
+    base, dots, head = typed.partition("...")
+    if dots:
+        return f"{base or 'HEAD'}...{head or 'HEAD'}", head or "HEAD"
+    base, _, head = typed.partition("..")
+    return base or "HEAD", head or None
 
 
 def _only_for_symbols(fits: bool, option: str) -> None:

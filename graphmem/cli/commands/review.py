@@ -36,7 +36,8 @@ Base = Annotated[
     str,
     typer.Argument(
         metavar="[BASE]",
-        help="The change to review: a revision to compare the working tree with, a range BASE..HEAD, or - for a diff on standard input.",
+        help="The change to review: a revision to compare the working tree with, a range BASE..HEAD, "
+        "BASE...HEAD for the changes since HEAD left BASE, or - for a diff on standard input.",
     ),
 ]
 FormatOption = Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from graphmem.cli.command import command
+from graphmem.cli.commands.impact import range_of
 from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 
@@ -68,7 +69,12 @@ def describe(
 @command()
 def drift(
     here: CommandContext,
-    base: Annotated[str, typer.Argument(metavar="BASE", help="The older revision; BASE..HEAD names both revisions.")],
+    base: Annotated[
+        str,
+        typer.Argument(
+            metavar="BASE", help="The older revision. BASE..HEAD names both, and with BASE...HEAD the older one is their merge base."
+        ),
+    ],
     head: Annotated[str | None, typer.Argument(metavar="[HEAD]", help="The newer revision; default: the indexed files.")] = None,
     *,
     fail: Annotated[bool, typer.Option("--fail", help="Exit with code 1 when the newer revision adds a cycle of modules.")] = False,
@@ -80,8 +86,8 @@ def drift(
     from graphmem.cli.render import semantic as render
 
     if head is None and ".." in base:
-        base, _, last = base.replace("...", "..").partition("..")
-        base, head = base or "HEAD", last or "HEAD"
+        base, head = range_of(base)
+        head = head or "HEAD"
     here.output.note(("reading both trees; this takes as long as indexing them", "dim"))
     found = here.service().drift(base, head)
     here.output.show(found, lambda: render.drift(here.output, found), *(one.name for one in found.modules))

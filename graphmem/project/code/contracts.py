@@ -18,12 +18,12 @@ from graphmem.contracts.linking import link
 from graphmem.contracts.rows import ContractRow
 from graphmem.contracts.services import BETWEEN
 from graphmem.errors import GitError
+from graphmem.indexing import git
 from graphmem.indexing.contracts import is_schema, rows_of
 from graphmem.parsing.contents import language_of
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import language_of_path, languages
 from graphmem.parsing.sources import source_of
-from graphmem.runtime import git
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,6 +60,7 @@ class ContractQuestions:
         self.graph.view()
         joined = self._joined()
         if base:
+            base = git.revision(joined.root, base)  # never an option of git, such as --output
             changed = git.run(joined.root, "diff", "--name-only", "--no-renames", "--relative", "-z", base, "--")
             paths = [path for path in changed.decode("utf-8", "surrogateescape").split("\0") if path]
             found = joined.broken(base, paths)

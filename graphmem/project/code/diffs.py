@@ -64,14 +64,17 @@ def of_range(root: Path, base: str, head: str | None) -> Diff:
     """Return the changes between two revisions as a diff with its symbols.
 
     `base` is the older revision, and `head` the newer one. If `head` is None, there are two cases. If `base` is a range such as
-    `main..topic`, both revisions are taken from the range. Otherwise, `base` is compared with the working tree.
+    `main..topic`, both revisions are taken from the range. Otherwise, `base` is compared with the working tree. As in `git diff`, the base
+    of the range `main...topic` is the last commit that both contain.
 
     Raises:
-        GitError: git is not installed, or the revision is unknown.
+        GitError: git is not installed, the revision is unknown, or the two revisions of a range have no commit in common.
     """
     if head is None and ".." in base:
-        base, _, head = base.replace("...", "..").partition("..")
-        base, head = base or "HEAD", head or "HEAD"
+        first, dots, last = base.partition(git.MERGE_BASE if git.MERGE_BASE in base else "..")
+        base, head = base if dots == git.MERGE_BASE else first or "HEAD", last or "HEAD"
+    if git.MERGE_BASE in base:
+        base = git.revision(root, base)
     changes: list[DefinitionChange] = []
     unmapped: list[str] = []
     untracked: list[str] = []

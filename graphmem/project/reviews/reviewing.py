@@ -13,7 +13,7 @@ from graphmem.analysis.named_tests import NamedCases, most_cases
 from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
 from graphmem.answers import Cause
-from graphmem.answers.review import KnownHere, Review, TestSelection, TestToRun
+from graphmem.answers.review import WORKING_TREE, KnownHere, Review, TestSelection, TestToRun
 from graphmem.errors import HistoryError
 from graphmem.history.git_log import only_in
 from graphmem.knowledge import is_held
@@ -88,7 +88,8 @@ class Reviews:
         possible = dict.fromkeys(after, "named") | {case: "maybe" for cases in by_name.values() for case in cases}
         selected, names = self._tests(view, found.changed, found.impact.tests, possible)
         kept = selected[:tests]
-        own = frozenset(only_in(self.graph.root(), head or "HEAD", base)) if base is not None else frozenset()
+        of_tree = found.head == WORKING_TREE
+        own = frozenset(only_in(self.graph.root(), "HEAD" if of_tree else found.head, found.base)) if base is not None else frozenset()
         known = self._memories_of_change(found, own)
         forgotten, unsure = self._forgotten(found)
         return Review(
@@ -105,7 +106,7 @@ class Reviews:
             untested=untested,
             known=known[:MOST_KNOWN],
             known_count=len(known),
-            contracts=self.contracts.broken(base, found.files) if base is not None and head is None else [],
+            contracts=self.contracts.broken(base, found.files) if base is not None and of_tree else [],
             forgotten=forgotten[:MOST_FORGOTTEN],
             forgotten_count=len(forgotten),
             risk=found.impact.risk,

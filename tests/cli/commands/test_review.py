@@ -207,7 +207,26 @@ def test_a_range_of_revisions(graphmem, changed: Path) -> None:
     git(changed, "commit", "-am", "Change")
     found = json.loads(graphmem("review", "HEAD~1..HEAD", "-C", changed, "--json").out)
     assert found["files"] == ["shop/price.py"]
-    assert "three dots" in graphmem("review", "HEAD~1...HEAD", "-C", changed).err
+
+
+def test_a_range_with_three_dots_has_only_the_changes_since_the_branches_parted(graphmem, changed: Path) -> None:
+    git(changed, "commit", "-am", "Change")
+    git(changed, "checkout", "-q", "-b", "other", "HEAD~1")
+    (changed / "shop/other.py").write_text("def other():\n    return 1\n", encoding="utf-8")
+    git(changed, "add", "shop/other.py")
+    git(changed, "commit", "-m", "Other")
+    git(changed, "checkout", "-q", "-")
+
+    def files(typed: str) -> list[str]:
+        return list(json.loads(graphmem("review", typed, "-C", changed, "--json").out)["files"])
+
+    assert files("other..HEAD") == ["shop/other.py", "shop/price.py"]
+    assert files("other...HEAD") == files("other...") == ["shop/price.py"]
+    assert files("...other") == ["shop/other.py"]
+    git(changed, "checkout", "-q", "-f", "--orphan", "alone")
+    git(changed, "commit", "-m", "Alone")
+    assert "other and HEAD have no commit in common" in graphmem("review", "other...HEAD", "-C", changed).err
+    assert "unknown revision 'nothing'" in graphmem("review", "nothing...HEAD", "-C", changed).err
 
 
 def test_a_file_that_changed_along_in_fewer_than_half_of_the_changes_is_not_called_missing(graphmem, changed: Path) -> None:
