@@ -32,7 +32,7 @@ def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] =
     below = "not below " if report.risk.at_least else ""
     reasons = report.risk.reasons[: _REASONS if budget >= _ROOMY else 1]
     head = [
-        f"{report.direction} of {', '.join(dict.fromkeys(one.ref for one in report.targets))}",
+        f"{report.direction} of {', '.join(dict.fromkeys(one.ref for one in report.targets)) or 'no known symbol'}",
         *([f"risk {below}{report.risk.level} {report.risk.score:.0f}/100: {'; '.join(reasons)}"] if breaks else []),
         *(f"left out: {one.message}" for one in report.missed),
         _completeness(report, budget),

@@ -112,7 +112,10 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
         report = service.impact(given["targets"], direction=given.get("direction", "dependents"), **bounds)
         across = _across(service, given, bounds.get("max_depth")) if report.direction == "dependents" else []
         return impact_text.impact(report, budget, across)
-    return impact_text.diff_impact(service.impact_of_diff(given.get("diff"), base=given.get("base"), **bounds), budget)
+    if given.get("direction", "dependents") != "dependents":
+        raise BadInputError("`direction` applies to `targets` only; omit it, or name symbols as `targets`", argument="direction")
+    found = service.impact_of_diff(given.get("diff"), base=given.get("base"), **bounds)
+    return impact_text.diff_impact(found, budget)
 
 
 def _across(service: Service, given: Arguments, max_depth: int | None) -> list[ProjectsImpact]:
@@ -187,9 +190,7 @@ def _with_outline(service: Service, found: SymbolDetail) -> SymbolDetail:
     """
     if found.symbol.kind != "file":
         return found
-    modules = [one.id for one in found.members]
-    listed = service.sites(modules, "members")
-    return replace(found, members=[one.symbol for module in modules for one in listed[module]])
+    return replace(found, members=[one for module in found.members for one in service.symbol(module.id).members])
 
 
 def _count_opened(service: Service, found: MemoryInfo) -> None:

@@ -107,6 +107,20 @@ def test_a_window_finds_a_new_owner_when_the_old_one_was_killed(project):
     assert before.splitlines()[0] == after.splitlines()[0]
 
 
+def test_a_window_answers_a_file_with_what_it_defines(project):
+    """The tools of a window ask the owner over HTTP, which offers fewer operations than an index in the process."""
+
+    async def ask():
+        async with Client(stdio_client(window(project))) as client:
+            await until_indexed(client, targets=["starlette/routing.py:compile_path"])
+            return await client.call_tool("get", {"refs": ["starlette/routing.py"], "source": False})
+
+    answer = anyio.run(ask)
+    said = answer.content[0].text
+    assert not answer.is_error, said
+    assert "compile_path" in next(line for line in said.splitlines() if line.startswith("members: "))
+
+
 def test_each_request_is_answered_also_one_with_half_an_emoji_or_none_that_can_be_read(project):
     command = [sys.executable, "-m", "graphmem", "mcp", str(project)]
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}

@@ -335,6 +335,12 @@ def test_a_diff_without_changes_affects_nothing(memory):
     assert "risk" not in said
 
 
+def test_a_diff_is_not_answered_with_dependents_if_dependencies_were_asked_for(ask):
+    failed, said = ask("impact", diff="--- a/one.py\n+++ b/one.py\n@@ -1,1 +1,1 @@\n-one\n+two\n", direction="dependencies")
+    assert failed
+    assert said.startswith("`direction` applies to `targets` only")
+
+
 def test_one_reference_that_is_not_there_leaves_the_others_answered(ask):
     failed, said = ask("get", refs=["starlette/routing.py:compile_path", "no_such_thing", "#ffffffff", "__init__"])
     assert not failed, said
