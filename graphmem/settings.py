@@ -318,7 +318,7 @@ def with_setting(path: Path, key: str, value: str) -> None:
 
     line = f'{key} = "{value}"'
     try:
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        before = path.read_text(encoding="utf-8-sig") if path.exists() else ""
         tomllib.loads(before)
         table = re.search(r"^[ \t]*\[", before, re.MULTILINE)
         top = before[: table.start()] if table is not None else before
@@ -344,7 +344,7 @@ def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, object]]]:
         import tomllib
 
         try:
-            table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+            table: Any = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Windows editors may write a BOM
         except (ValueError, OSError, RecursionError) as reason:  # also an integer of more digits than Python takes
             if name == "pyproject.toml":
                 continue  # errors in this file are for its own tools to report

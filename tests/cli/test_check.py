@@ -35,6 +35,12 @@ def write(shop: Path, rules: str) -> None:
     (shop / ".graphmem" / "architecture.toml").write_text(rules)
 
 
+def test_rules_with_a_byte_order_mark_are_read(graphmem, ruled: Path) -> None:
+    (ruled / ".graphmem" / "architecture.toml").write_text(RULES, encoding="utf-8-sig")
+    checked = graphmem("check", "-C", ruled)
+    assert checked.code == 0, checked.said
+
+
 def turn_around(graphmem, shop: Path) -> None:
     """Let the lowest file use the highest one."""
     price = shop / "shop" / "price.py"

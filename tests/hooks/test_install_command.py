@@ -25,8 +25,8 @@ def test_a_dry_run_shows_a_diff_and_writes_nothing_and_the_rest_writes_and_remov
     assert all(one["changed"] for one in json.loads(done.stdout))
     assert {one["agent"] for one in json.loads(done.stdout)} == {"claude-code", "codex"}
     assert "graphmem hook codex" in (root / ".codex" / "config.toml").read_text()
-    removed = run("uninstall", cwd=root, home=home)
-    assert removed.returncode == 0
+    removed = run("uninstall", "--all", cwd=root, home=home)
+    assert removed.returncode == 0, removed.stderr
     assert "removed" in removed.stdout
     assert sorted(path.name for path in root.iterdir()) == [".git"]
 
@@ -40,9 +40,10 @@ def test_what_an_agent_still_asks_of_a_person_is_said_once_something_was_written
 
 
 def test_taking_out_what_was_never_written_says_so(tmp_path):
-    removed = run("uninstall", cwd=tmp_path, home=tmp_path)
-    assert (removed.returncode, removed.stdout) == (0, "")
-    assert "not in the settings of any of these agents" in removed.stderr
+    for every in ((), ("--all",)):
+        removed = run("uninstall", *every, cwd=tmp_path, home=tmp_path)
+        assert (removed.returncode, removed.stdout) == (0, "")
+        assert "not in the settings of any of these agents" in removed.stderr
 
 
 def test_a_wrong_agent_is_refused_with_those_there_are(tmp_path):

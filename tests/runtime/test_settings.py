@@ -27,6 +27,13 @@ def test_each_source_wins_over_the_weaker_ones_and_says_so(tmp_path: Path) -> No
     assert (settings.engine, settings.origin("engine")) == ("kuzu", "default")
 
 
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.graphmem]\nport = 1\n", encoding="utf-8-sig")
+    (tmp_path / PROJECT_FILE).write_text("workers = 2\n", encoding="utf-8-sig")
+    settings = load_settings(tmp_path, {}, {})
+    assert (settings.port, settings.workers) == (1, 2)
+
+
 def test_limits_are_a_table_in_files_and_one_word_in_the_environment(tmp_path: Path) -> None:
     (tmp_path / PROJECT_FILE).write_text("[limits]\ndepth = 5\n")
     settings = load_settings(tmp_path, {"GRAPHMEM_LIMITS_SECONDS": "7"}, {})

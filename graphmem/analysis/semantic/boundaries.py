@@ -84,7 +84,7 @@ def parse(text: str, name: str) -> list[BoundaryRule]:
         BadInputError: the text is not TOML, or a rule is incomplete or contradictory.
     """
     try:
-        table = tomllib.loads(text)
+        table = tomllib.loads(text.removeprefix("\ufeff"))  # Windows editors may write a BOM
     except (ValueError, RecursionError) as error:
         raise _wrong(name, f"the boundary rules {name} are not TOML: {error}; correct the file") from error
     rules = table.get("rule")

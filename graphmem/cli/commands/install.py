@@ -82,6 +82,7 @@ def uninstall(
     here: CommandContext,
     agents: Agents = None,
     *,
+    every: All = False,
     user: User = False,
     dry_run: DryRun = False,
     project: Root = None,
@@ -92,7 +93,7 @@ def uninstall(
     """
     from graphmem.hooks.install import plan_uninstall
 
-    targets, vault = _targets(agents, every=not agents, user=user, project=project, command="")
+    targets, vault = _targets(agents, every=every or not agents, user=user, project=project, command="")
     every, _ = _targets(None, every=True, user=user, project=project, command="")
     chosen = {one.agent for one in targets}
     changes = plan_uninstall(targets, vault, [one for one in every if one.agent not in chosen])
