@@ -94,9 +94,9 @@ def uninstall(
     from graphmem.hooks.install import plan_uninstall
 
     targets, vault = _targets(agents, every=every or not agents, user=user, project=project, command="")
-    every, _ = _targets(None, every=True, user=user, project=project, command="")
+    known, _ = _targets(None, every=True, user=user, project=project, command="")
     chosen = {one.agent for one in targets}
-    changes = plan_uninstall(targets, vault, [one for one in every if one.agent not in chosen])
+    changes = plan_uninstall(targets, vault, [one for one in known if one.agent not in chosen])
     _finish(here, changes, vault, installing=False, dry_run=dry_run)
 
 
