@@ -93,7 +93,9 @@ def _is_persons(directory: Path) -> bool:
 
 
 def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Location:
-    """Determine the location of a project's index.
+    """Determine the location of the index of the project at `root`.
+
+    `environ` has the environment variables that name the user's data directory.
 
     If the setting `db` is given, its value is the index directory. If the setting `home` is on, the index is in the user's data directory.
     Otherwise, the index is in the directory `.graphmem` of the project. If this directory is missing and the user's data directory has an
@@ -125,12 +127,18 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
 
 
 def models_dir(environ: Mapping[str, str]) -> Path:
-    """The directory of prepared embedding models, shared by a user's projects."""
+    """The directory of prepared embedding models, shared by a user's projects.
+
+    The environment variables `environ` name the user's data directory, which contains it.
+    """
     return user_data_dir(environ) / "graphmem" / "models"
 
 
 def user_data_dir(environ: Mapping[str, str]) -> Path:
-    """The directory for a user's data: `XDG_DATA_HOME`, or `~/.local/share`."""
+    """The directory for a user's data: `XDG_DATA_HOME`, or `~/.local/share`.
+
+    `environ` has the environment variables.
+    """
     given = environ.get("XDG_DATA_HOME", "")
     return Path(given) if given.startswith("/") else home() / ".local" / "share"
 

@@ -213,7 +213,7 @@ def chance_of_a_miss(view: GraphView, values: FloatArray, floor: float, targets:
     """Return the chance, 0 to 1, that an impact answer misses a test.
 
     A missed test runs a target but is not in the answer. The chance is computed for the case that at least one test of the project runs the
-    target. The parameters are those of `miss_features`.
+    target. For the parameters, see `miss_features`.
     """
     features = miss_features(view, values, floor, targets, reached)
     return float(model("miss").chances(features[None, :])[0])

@@ -139,8 +139,9 @@ def without_refuted(
 def _before_memoized(view: GraphView, found: Found, seeds: Sequence[int], values: FloatArray) -> IntArray:
     """Return tests that may have got a stored result instead of a run.
 
-    Such a test leads to a memoized function, such as one with `functools.lru_cache`, which is a target or leads to a target. If the
-    function did not run in the test, an earlier test may have stored the result, and alone the test would run the function.
+    `seeds` are the targets of the question and their members. Such a test leads to a memoized function, such as one with
+    `functools.lru_cache`, which is a target or leads to a target. If the function did not run in the test, an earlier test may have stored
+    the result, and alone the test would run the function.
     """
     stored = np.intersect1d(_memoized(view), np.concatenate([np.asarray(seeds, dtype=np.int64), found.nodes]))
     tests = [np.empty(0, dtype=np.int64)]

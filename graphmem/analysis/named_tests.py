@@ -83,9 +83,9 @@ def _root_of(path: str, roots: Container[str]) -> str:
 
 
 def most_cases(tests: int) -> float:
-    """Return how many of a project's tests a name may select.
+    """Return the maximum number of tests that one name may select.
 
-    A name that selects more of them is too common.
+    `tests` is the number of tests in the project. A name that selects more tests than the maximum is too common.
     """
     return max(FEW, SHARE * tests)
 

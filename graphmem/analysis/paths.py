@@ -102,9 +102,10 @@ def best_path(
 
 
 def _apart(sources: set[int], targets: set[int]) -> tuple[list[int], list[int]]:
-    """Make the start nodes and end nodes of a path disjoint; sort both.
+    """Return the start nodes and the end nodes of a path without common nodes.
 
-    If one set contains the other, as a class contains its member, the shared nodes are removed from the larger set.
+    `sources` and `targets` are the two sets of nodes; both are returned as sorted lists. If one set contains the other, as a class contains
+    its member, the shared nodes are removed from the larger set.
     """
     if sources < targets:
         targets = targets - sources

@@ -109,7 +109,8 @@ def one_edge_a_test(view: GraphView, edges: NDArray[np.generic], tests: NDArray[
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:
     """Return symbols whose name contains the query, and their total number.
 
-    Case is ignored. The symbols are sorted by how their name matches:
+    `offset` is the number of symbols to skip, and `kinds` has the kinds to return; None for all. Case is ignored. The symbols are sorted by
+        how their name matches:
 
     * The name equals the query. Code comes before tests, then the same case before another, then top-level definitions before members, then
       symbols with more uses before others.

@@ -70,7 +70,10 @@ def reverse(view: GraphView) -> Adjacency:
 
 
 def _adjacency(view: GraphView, *, is_forward: bool) -> Adjacency:
-    """Return the neighbours of all nodes in one direction; cached by graph."""
+    """Return the neighbours of all nodes in one direction; cached by graph.
+
+    With `is_forward`, the neighbours are the dependencies of a node, else its dependents.
+    """
     known = _ADJACENCIES.setdefault(view, {})
     if is_forward not in known:
         near, far = (view.src, view.dst) if is_forward else (view.dst, view.src)

@@ -47,7 +47,7 @@ class SymbolInfo:
 
 @answer
 class KnownCalls:
-    """The measured share of a language's calls that source text reveals."""
+    """The measured share of a language's calls that graphmem finds."""
 
     language: str
     recall: Annotated[
@@ -72,9 +72,9 @@ _SHARES: Final = (
 
 
 def share_in_words(recall: float) -> str:
-    """Return words for the share of known calls, such as "about half".
+    """Return a share of known calls in words, such as "about half".
 
-    The result is "" if the share is too high for a warning.
+    `recall` is the share, 0 to 1. The result is "" if the share is too high for a warning.
     """
     return next((words for bound, words in _SHARES if recall < bound), "")
 
@@ -82,7 +82,8 @@ def share_in_words(recall: float) -> str:
 def calls_told(rows: Sequence[KnownCalls]) -> str:
     """One line on how many calls graphmem knows, by language; "" for none.
 
-    The shares were measured on other projects. Every interface shows the line once in each answer that follows calls.
+    `rows` has the measured share of each language. The shares were measured on other projects. Every interface shows the line once in each
+    answer that follows calls.
     """
     return f"calls known, measured on other projects: {', '.join(map(_recall_text, rows))}" if rows else ""
 

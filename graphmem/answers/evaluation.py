@@ -20,7 +20,7 @@ class SearchWay:
 
 @answer
 class SearchWeight:
-    """A factor by which a weight of search is multiplied."""
+    """A weight in the ranking of search results, with its current factor."""
 
     name: Annotated[
         str,

@@ -15,7 +15,7 @@ from graphmem.answers.vocabulary import ChangeKind, Direction, EdgeKind, Epistem
 
 
 def odds(chance: float) -> str:
-    """A probability in words: "about 1 in 6"."""
+    """Return a probability from 0 to 1 in words, such as "about 1 in 6"."""
     if chance < 0.02:
         return "fewer than 1 in 50"
     return f"about 1 in {round(1 / chance)}" if chance < 0.4 else f"about {min(round(10 * chance), 9)} in 10"

@@ -132,7 +132,7 @@ class Erased:
 
 @answer
 class Learnt:
-    """A memory that is new or changed."""
+    """A memory that a person of the team added or changed."""
 
     id: Annotated[str, Doc("Global id of the memory, for the GraphQL query `node`"), GlobalId(MEMORY)]
     short_id: str

@@ -166,7 +166,10 @@ STRUCTURE = ("modules", "flows")  # derived after an index run
 
 
 def unanswered(missing: Mapping[str, str]) -> list[str]:
-    """A sentence for each search method that failed or answered only in part."""
+    """Return a sentence for each search method that failed in full or in part.
+
+    `missing` maps the name of such a method to the reason.
+    """
     sentences = [_unanswered(path, reason) for path, reason in sorted(missing.items()) if path not in STRUCTURE]
     left_out = [name for name in STRUCTURE if name in missing]
     if left_out:

@@ -178,7 +178,10 @@ class Subscription:
     @resolved(object_type(ContextReady), subscription=True)
     @staticmethod
     async def context_ready(info: Info, session: str | None = None) -> AsyncIterator[ContextReady]:
-        """Notices that prepared memories can be fetched, for one session or all."""
+        """Notices that memories prepared for an agent can be fetched.
+
+        `session` limits the notices to one session. By default, the notices of all sessions are sent.
+        """
         async with aclosing(info.context.context_news.steps(follow=True)) as news:
             async for one in news:
                 if session is None or one.session == session:

@@ -243,7 +243,7 @@ class _Uvicorn(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open a listening socket.
+    """Open a socket that listens on the address `host` and a TCP port.
 
     Raises:
         SettingsError: the address is in use, is not one of this machine, or is not allowed.

@@ -137,7 +137,10 @@ def _declared(parameter: Parameter) -> inspect.Parameter:
 
 
 def _help(parameter: Parameter, *, many: bool = False) -> str | None:
-    """Return the help of an option or argument as a sentence for `--help`."""
+    """Return the help of an option or argument as a sentence for `--help`.
+
+    If `many` is true, the sentence says that the option may be repeated.
+    """
     text = parameter.described.rstrip(".")
     return text and f"{text[0].upper()}{text[1:]}{' (repeatable)' if many else ''}."
 

@@ -231,7 +231,8 @@ def _calls(report: DoctorReport) -> list[Finding]:
 def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
     """Report the measured share of calls that graphmem resolves, by language.
 
-    The shares were measured on other projects, in which all calls are known. For this project they cannot be computed.
+    `rows` has one mapping for each language, from the answer of `doctor`. The shares were measured on other projects, in which all calls
+    are known. For this project they cannot be computed.
     """
     said = [f"{row['language']} {row['recall']:.0%} ({row['tree']}{'; not used in development' * row['unseen']})" for row in rows]
     few = [row["sentence"] for row in rows if row["sentence"]]

@@ -81,6 +81,8 @@ def serve_projects(here: CommandContext) -> None:
 def _expect_usable(settings: Settings, *, loopback: bool, has_people: bool) -> None:
     """Check that the settings suit a server of several projects.
 
+    `loopback` tells whether only this machine can reach the server, and `has_people` whether people were invited to it.
+
     Raises:
         BadInputError: an option cannot be combined with `--projects`.
         SettingsError: the address needs protection that the settings lack.

@@ -90,6 +90,8 @@ def is_loopback(host: str) -> bool:
 def expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) -> None:
     """Check that a server has tokens and TLS if other machines can reach it.
 
+    `loopback` tells whether only this machine can reach it, and `has_tokens` whether named tokens exist.
+
     Raises:
         SettingsError: the token or the certificate is missing.
     """

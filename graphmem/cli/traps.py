@@ -90,7 +90,10 @@ def _place(folder: Path) -> Iterator[Trap]:
 
 
 def _database(folder: Path, health: Mapping[str, Any]) -> Iterator[Trap]:
-    """Yield problems with the size of the database, and with the disk space."""
+    """Yield problems with the size of the database, and with the disk space.
+
+    `folder` is the index directory, and `health` has sizes of the database in bytes, by name.
+    """
     free = _free(folder)
     size = int(health.get("database_bytes") or 0)
     if free is not None and free < max(ROOM_BYTES, 2 * size):

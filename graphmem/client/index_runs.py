@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def run_index(wire: Wire, cancelled: Callable[[], bool] | None, **variables: Any) -> dict[str, Any]:
-    """Request an index run and wait for its answer, without a time limit.
+    """Request an index run; return its answer as JSON data when it has ended.
 
-    `variables` are the arguments of the index run, such as `full`. `cancelled` is called from time to time.
+    `variables` are the arguments of the index run, such as `full`. `cancelled` is called from time to time. The wait has no time limit.
 
     Raises:
         IndexCancelledError: `cancelled` returned True; the run continues on the server.

@@ -90,7 +90,7 @@ class RemoteGraphMem(Operations):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Return a function that calls the server's operation of this name."""
+            """Return a function that calls the server's operation called `name`."""
             operation = find(name)
             if operation is None or operation.hints.client != "derived":
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -109,7 +109,9 @@ class RemoteGraphMem(Operations):
         return found
 
     def _call(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, Any], timeout_s: float | None = None) -> Any:
-        """Call an operation of the server.
+        """Call an operation of the server; return its decoded answer.
+
+        `args` and `kwargs` are the arguments of the call. `timeout_s` is the maximum wait for the next bytes of the answer.
 
         Raises:
             GraphMemError: the server's error.
@@ -138,7 +140,8 @@ class RemoteGraphMem(Operations):
         """Call an operation that returns a page of rows; return the page.
 
         `variables` may have `limit` and `offset`; the operation's defaults replace missing ones. The page has at most `limit` rows, from
-        row `offset` on, and the total number of rows. The server limits the rows of an answer, so several requests may be sent.
+        row `offset` on, and the total number of rows. `timeout_s` is the time limit of each request. The server limits the rows of an
+        answer, so several requests may be sent.
         """
         defaults = {one.name: one.default for one in operation.parameters}
         limit = int(variables.pop("limit", defaults["limit"]))
@@ -155,7 +158,10 @@ class RemoteGraphMem(Operations):
     # ---- the code
 
     def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
-        """Return a symbol with its edges; see `CodeOperations.symbol`."""
+        """Return a symbol with its edges; see `CodeOperations.symbol`.
+
+        `ref` is a reference such as `path:name`. With `source`, the result has the source text, too.
+        """
         found = self._wire.ask("Symbol", ref=ref, source=source, first=PAGE)["symbol"]
         info = decoder(SymbolInfo)
         around: dict[str, Any] = {name: [_site(edge) for edge in found[camel(name)]["edges"]] for name in RELATIONS}
@@ -202,7 +208,8 @@ class RemoteGraphMem(Operations):
     ) -> IndexSummary:
         """Update the index on the server; see `CodeOperations.index`.
 
-        `cancelled` ends the wait for the run; the run continues on the server.
+        `on_progress` is called for each step of the run. If `cancelled` returns True, the wait for the run ends; the run continues on the
+        server.
         """
         with followed(self._wire, on_progress):
             answer = run_index(self._wire, cancelled, repo=repo, full=full)
@@ -247,7 +254,8 @@ class RemoteGraphMem(Operations):
     def _remembered(self, items: list[dict[str, Any]], at: int, *, skip_invalid: bool) -> RememberManyAnswer:
         """Store the memories of one request, which begins with item `at`.
 
-        Positions in the answer and in an error count from the first item of `items`.
+        With `skip_invalid`, invalid items are left out instead of refusing all. Positions in the answer and in an error count from the
+        first item of `items`.
         """
         try:
             answer: RememberManyAnswer = self._call(

@@ -88,7 +88,7 @@ class Wire:
     def plain(self, path: str, body: Mapping[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
         """Send a JSON request to a path; return the whole JSON answer.
 
-        The errors are those of `ask`.
+        `body` is the request as a mapping, and `timeout_s` the maximum wait for the next bytes. The errors are those of `ask`.
         """
         with self._request("POST", path, json.dumps(body).encode(), "application/json", timeout_s) as response:
             answer = _json(response.read())
@@ -101,7 +101,8 @@ class Wire:
     def post(self, path: str, body: Mapping[str, object], timeout_s: float) -> dict[str, Any]:
         """Send a JSON request to a path; return the object `data` of the answer.
 
-        The method `plain` returns the whole answer. Both methods raise the same errors as `ask`.
+        `body` is the request as a mapping, and `timeout_s` the maximum wait for the next bytes. The method `plain` returns the whole
+        answer. Both methods raise the same errors as `ask`.
         """
         return dict(self.plain(path, body, timeout_s)["data"])
 

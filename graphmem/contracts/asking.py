@@ -43,7 +43,8 @@ def named(project: str, rows: Iterable[ContractRow]) -> list[ContractRow]:
 def contracts(rows: Sequence[ContractRow], read: Text) -> list[Found]:
     """Return all contracts, such as HTTP routes, with their uses.
 
-    The contract with the most uses outside tests comes first.
+    `rows` are all places that offer or use contracts, and `read` returns the text of a file. The contract with the most uses outside tests
+    comes first.
     """
     offered: dict[tuple[str, str], list[ContractRow]] = {}
     asked: dict[tuple[str, str], dict[tuple[str, int, str], tuple[ContractRow, float]]] = {}

@@ -58,7 +58,7 @@ class _Routes:
     def of(self, parts: Sequence[str]) -> list[_Route]:
         """Return the routes that may match a path, given by its segments.
 
-        The path `/carts/7` has the segments `carts` and `7`.
+        `parts` are the segments: `carts` and `7` for the path `/carts/7`.
         """
         last = parts[-1] if HOLE not in parts[-1] else HOLE
         found = list(self._by_end.get((len(parts), last), ()))
@@ -69,7 +69,8 @@ class _Routes:
     def below_base(self, parts: Sequence[str]) -> list[_Route]:
         """Return the routes that may match a path below the base path of an API.
 
-        Clients often add the base path in one place. The path `/carts/7` may thus reach the route `/api/carts/{}`.
+        `parts` are the segments of the path. Clients often add the base path in one place. The path `/carts/7` may thus reach the route
+        `/api/carts/{}`.
         """
         last = parts[-1] if HOLE not in parts[-1] else HOLE
         found: list[_Route] = []
@@ -83,8 +84,9 @@ class _Routes:
 def _equal(requested: Sequence[str], offered: Sequence[str]) -> int:
     """Return the number of fixed segments that two paths share, or -1.
 
-    A segment is a part between slashes. A variable segment such as `{id}` matches any text, and is not a fixed segment: `/carts/7` and
-    `/carts/{id}` share one fixed segment. The result is -1 if the paths do not match.
+    A segment is a part between slashes. `requested` has the segments of the client's path, and `offered` those of the route. A variable
+    segment such as `{id}` matches any text, and is not a fixed segment: `/carts/7` and `/carts/{id}` share one fixed segment. The result is
+    -1 if the paths do not match.
     """
     if offered and offered[-1] == REST:
         requested, offered = requested[: len(offered) - 1], offered[:-1]

@@ -44,8 +44,8 @@ def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[Contr
 def bases(rows: Sequence[ContractRow]) -> dict[str, str]:
     """Return the path that the client of a service puts before every request.
 
-    The keys are folders of services. For `axios.create({baseURL: "/api"})`, the path is `/api`. A service with several such paths is left
-    out.
+    `rows` are the places of the project's contracts. The keys of the result are folders of services. For `axios.create({baseURL: "/api"})`,
+    the path is `/api`. A service with several such paths is left out.
     """
     found: dict[str, set[str]] = {}
     for row in rows:
@@ -55,10 +55,10 @@ def bases(rows: Sequence[ContractRow]) -> dict[str, str]:
 
 
 def _by_name(rows: Sequence[ContractRow]) -> Iterator[ContractRow]:
-    """Yield the requests whose path another module names.
+    """Yield the requests whose path is in another module, with that path.
 
-    A constant or a function of the module holds the path.
-    For `client.get(routes.USERS)` and `USERS = "/users"` in the module `routes`, the request is `GET /users`.
+    For `client.get(routes.USERS)` and `USERS = "/users"` in the module `routes`, the request is `GET /users`. A function of the module may
+    also return the path.
     """
     held: dict[tuple[str, str], set[str]] = {}
     for row in rows:

@@ -103,7 +103,8 @@ def linked_procedures(rows: Sequence[ContractRow]) -> list[Link]:
 def _links(row: ContractRow, declared: ContractRow, targets: Sequence[ContractRow], confidence: float) -> list[Link]:
     """Return links of a call to the implementations of a procedure.
 
-    `confidence` is divided by the number of implementations if these belong to several services.
+    `row` is the call, `declared` the procedure's declaration, and `targets` are the implementations. `confidence` is divided by the number
+    of implementations if these belong to several services.
     """
     if len({service_of(one.path) for one in targets}) > 1:
         confidence /= len(targets)

@@ -20,8 +20,8 @@ _TESTS: Final = re.compile(r"(?:^|/)(?:tests?|spec|__tests__|e2e|benches)/.*$|(?
 def linked_programs(rows: Sequence[ContractRow]) -> list[Link]:
     """Return links from tests to the entry points of programs they start.
 
-    The test's command names a program or its file. If it has no name, the entry point is searched in the folder of the test. Otherwise
-    the nearest folder around the test is searched. If several programs fit, no link is returned.
+    `rows` are the places in all files. The test's command names a program or its file. If it has no name, the entry point is searched in
+    the folder of the test. Otherwise the nearest folder around the test is searched. If several programs fit, no link is returned.
     """
     begun = [row for row in rows if row.role == "begins" and row.symbol]
     found = []
@@ -54,7 +54,9 @@ def _chosen(row: ContractRow, begun: Sequence[ContractRow]) -> list[ContractRow]
 
 
 def _of_file(name: str, begun: Sequence[ContractRow]) -> list[ContractRow]:
-    """Return the programs whose file has a path, or else the stem of its name.
+    """Return the programs in a file called `name`, of those in `begun`.
+
+    `name` is a path or the end of one. If no file has it, programs whose file has the same name without suffix are returned.
 
     The file may be the source of a built one: `src/cli.ts` of `dist/cli.js`.
     """

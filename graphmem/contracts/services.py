@@ -88,7 +88,8 @@ def words_of(path: str) -> frozenset[str]:
 def shared_words(paths: Iterable[str]) -> frozenset[str]:
     """Return the words that at least half of all services have in their name.
 
-    Such words do not distinguish services. For two services or fewer, the result is empty.
+    `paths` are files, whose folders name the services. Such words do not distinguish services. For two services or fewer, the result is
+    empty.
     """
     names = {service_of(path): words_of(path) for path in paths}
     counted = Counter(word for words in names.values() for word in words)

@@ -47,7 +47,7 @@ def embedded_text(prefix: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Speed of the computation of vectors, and its end.
+    """Settings of the computation of vectors: when to stop or wait, threads.
 
     Attributes:
         stopped: called before every batch; if it returns True, the fill stops after writing the finished vectors.

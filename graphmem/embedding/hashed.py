@@ -71,7 +71,7 @@ class HashedEmbedder:
 def _features(word: str, dim: int) -> tuple[tuple[int, float], ...]:
     """Return (position, value) pairs that a word adds to a vector.
 
-    The pairs come from the hashes of the word and of its letter triples.
+    `dim` is the length of the vector. The pairs come from the hashes of the word and of its letter triples.
     """
     framed = f"<{word}>"
     parts = [(word, 1.0)] + [(framed[i : i + 3], _TRIPLE_WEIGHT) for i in range(len(framed) - 2)]

@@ -271,7 +271,10 @@ class _File:
         return self._as_end(starting[0]) if len(starting) == 1 else None
 
     def _assigned_in(self, owner: str, line: int) -> list[Definition]:
-        """Return the names in the scope `owner` whose lambda covers a line."""
+        """Return the names in the scope `owner` that are assigned a lambda.
+
+        Only lambdas whose lines contain `line` are considered. For `double = lambda x: x * 2`, the name is `double`.
+        """
         inside = "" if owner == MODULE_QUALNAME else f"{owner}."
         return [one for one in self._lambdas if one.start_line <= line <= one.end_line and one.qualname == inside + one.name]
 

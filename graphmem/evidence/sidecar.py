@@ -202,7 +202,9 @@ class Sidecar:
             ) from error
 
     def _select(self, statement: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of an SQL query.
+        """Return the rows of the SQL query `statement`.
+
+        `values` are inserted for the question marks in the query.
 
         Raises:
             EvidenceError: the file is damaged.

@@ -102,9 +102,9 @@ def _spread(
 ) -> tuple[F64, F64, list[Band], list[Block]]:
     """Move circles apart sideways if the map is much narrower than a window.
 
-    A map of many layers with few modules each is high and narrow, and its lines and names cover each other. Each circle is a module.
-    A block is a rectangle around modules that depend on each other in a cycle; it moves as a whole. `in_rows` explains the arguments
-    and the result.
+    A map of many layers with few modules each is high and narrow, and its lines and names cover each other. Each circle is a module. A
+    block is a rectangle around modules that depend on each other in a cycle; it moves as a whole. For the arguments and the result, see
+    `in_rows`.
     """
     wide = float((x + radii).max() - (x - radii).min())
     factor = min(WIDER * (max(one.bottom for one in bands) - min(one.top for one in bands)) / wide, MOST_APART)

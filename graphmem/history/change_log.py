@@ -152,7 +152,7 @@ class HistoryLog:
         return ("".join(value for value, _ in rows if value), rows[0][1])
 
     def counts(self) -> dict[str, int]:
-        """Count the changes from each source, such as Git."""
+        """Return the number of changes from each source, such as Git, by source."""
         if not self.exists:
             return {}
         return dict(self._select("SELECT source, count(*) FROM change GROUP BY source ORDER BY source"))

@@ -141,9 +141,9 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
     """Return how strongly each file is connected with given files.
 
     Files are connected if they changed together at least `min_support` times. The first step finds the files that changed with the given
-    files. If `depth` is 2, a second step finds the files that changed with those of the first step. The strengths that one file passes on
-    in a step add up to at most
-    1. A far file is one that only the second step finds. The second result maps each far file to its middle file: the file of the first
+    files. If `depth` is 2, a second step finds the files that changed with those of the first step. In each step, a file passes on
+        strengths whose sum is 1 or less. A far file is one that only the second step finds. The second result maps each far file to its
+        middle file: the file of the first
        step that led to it most strongly.
     """
     first = _shares(_strengths(history, given, min_support, weights))

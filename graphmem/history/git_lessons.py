@@ -126,7 +126,10 @@ def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, 
 
 
 def _moment(at: float) -> datetime | None:
-    """Return the time of a commit; None for a future or invalid time."""
+    """Return the time of a commit; None for a future or invalid time.
+
+    `at` is the time in seconds since 1970.
+    """
     try:
         made = datetime.fromtimestamp(at, UTC)
     except (ValueError, OverflowError, OSError):

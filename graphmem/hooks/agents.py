@@ -202,7 +202,7 @@ def agent_named(name: str) -> Agent:
 
 
 def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
-    """Convert the JSON that an agent sent for an event to a `HookCall`.
+    """Convert `payload`, the JSON that an agent sent, to a `HookCall`.
 
     Passages between `<private>` and `</private>` are left out.
     """

@@ -93,7 +93,7 @@ def main(arguments: list[str]) -> str:
 
 
 def _folder(payload: dict[str, Any]) -> str:
-    """Return the directory in which the agent works, from its event's JSON."""
+    """Return the directory in which an agent works, from its event `payload`."""
     roots = payload.get("workspace_roots")
     for value in (*(payload.get(key) for key in FOLDER_KEYS), *(roots if isinstance(roots, list) else ())):
         if isinstance(value, str) and value and os.path.isdir(value):
@@ -188,6 +188,8 @@ def _event(payload: dict[str, object]) -> str:
 def _body(agent: str, payload: dict[str, Any]) -> bytes:
     """Return the body of the request that passes an event to the server.
 
+    `payload` is the event as the agent sent it.
+
     Long strings are shortened in the middle. If the event is still too long, only its strings, numbers and booleans are kept, not its lists
     and objects.
     """
@@ -223,7 +225,7 @@ def _cut(value: object, depth: int) -> Any:
 def _ask(owner: dict[str, Any], body: bytes, patience: float) -> bytes:
     """Send an event to the server; return its answer, or b"" without one.
 
-    `patience` is the longest wait in seconds.
+    `owner` is the record of the server, `body` the event as JSON, and `patience` the longest wait in seconds.
     """
     import http.client  # noqa: F401 -- on a busy machine this takes longer than the server may
     import threading

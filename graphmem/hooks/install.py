@@ -126,7 +126,7 @@ class Vault:
 
 
 def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
-    """Plan to add graphmem to some settings files, without writing.
+    """Plan to add graphmem to the settings files `targets`; write nothing.
 
     Raises:
         BadInputError: a file cannot be read or changed.
@@ -209,7 +209,8 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
 def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
     """Map each instruction file to an agent that has graphmem and reads it.
 
-    An agent has graphmem if its settings have graphmem's hooks. Files without such an agent are left out.
+    `targets` are the settings files of all agents. An agent has graphmem if its settings have graphmem's hooks. Files without such an agent
+    are left out.
     """
     installed = {one.agent for one in targets if one.kind != "markdown" and not one.optional and _is_installed(one)}
     return {_real(one.path): one.agent for one in targets if one.kind == "markdown" and one.agent in installed}

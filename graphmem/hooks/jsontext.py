@@ -178,7 +178,10 @@ class JsonText:
                 return
 
     def _between(self, start: int, end: int) -> str:
-        """Return the comments between two positions, which a removal must keep."""
+        """Return the comments between two positions of the text.
+
+        A removal of the text from `start` to `end` must keep the comments.
+        """
         kept = "".join(found.group() + self._newline for found in _COMMENT.finditer(self.text[start:end])) if self._comments else ""
         return f" {kept.rstrip()}" if kept else ""
 

@@ -148,7 +148,7 @@ class _Place(NamedTuple):
 
     @property
     def server(self) -> dict[str, Any]:
-        """The settings of the MCP server."""
+        """The settings of the MCP server: a mapping with `command` and `args`."""
         program, *first = self.command
         return {"command": program, "args": [*first, "mcp"]}
 

@@ -75,7 +75,7 @@ class Contracts:
     def take(self, path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None, edges: Sequence[EdgeRow] = ()) -> None:
         """Add the contract ends that the parser found in one file to this run.
 
-        A contract end is a place in code that offers or uses a contract, such as a route. The arguments are those of `rows_of`.
+        A contract end is a place in code that offers or uses a contract, such as a route. For the arguments, see `rows_of`.
         """
         self._new[path] = rows_of(path, ends, resolver, edges)
 

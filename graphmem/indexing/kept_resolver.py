@@ -119,7 +119,8 @@ class KeptResolver:
     def _facts_of(self, files: Iterable[FoundFile], parsed: Mapping[str, ParsedFile], cancelled: Callable[[], bool]) -> FactsByPath:
         """Map paths of files to the results of parsing, each read when needed.
 
-        Files without a grammar are left out.
+        `parsed` has the files that this run has parsed. If `cancelled` returns True, a read raises an error. Files without a grammar are
+        left out.
         """
         resolved = {file.path: file for file in files if file.language in languages()}
         return FactsByPath(self._source, resolved, parsed, cancelled)
@@ -130,7 +131,8 @@ class KeptResolver:
     def _revived(self, layout: Layout, known: dict[str, str], cancelled: Callable[[], bool]) -> Resolver | None:
         """Return a resolver restored from the data of earlier processes, or None.
 
-        The result is None if parsed files or dependencies are missing, or the layout has changed.
+        `known` has the content hashes of the indexed files by path; `cancelled` may stop the work. The result is None if parsed files or
+        dependencies are missing, or the layout has changed.
         """
         run = self._data.store.meta().get("run", "")
         found = self._data.inputs.load(run, _layout_key(layout))
@@ -162,6 +164,7 @@ class KeptResolver:
     ) -> None:
         """Store the dependencies of each file's edges, for later processes.
 
+        `affected` are the files that were resolved, `removed` the deleted files, and `handles` the framework keys (such as routes) by path.
         Dependencies are the parts of other files that were read to resolve a file. They are stored before the graph is written, with the id
         of the run. A later process uses the data only if the graph contains the result of the same run.
         """
@@ -179,7 +182,8 @@ class KeptResolver:
     def keep_all_inputs(self, run: str, made: PackedDependencies, handles: dict[str, Sequence[HandlesRow]]) -> None:
         """Store the dependencies of all files, which other processes found.
 
-        A dependency is a part of another file on which a file's edges depend.
+        `made` is the result of those processes, and `handles` has framework keys (such as routes) by path. A dependency is a part of
+        another file on which a file's edges depend.
         """
         self._data.inputs.save(run, _layout_key(self._tree.layout()), made, handles)
         self._kept = _Kept()

@@ -31,7 +31,7 @@ class Listener:
     on_published: Callable[[], None] = lambda: None
 
     def step(self, stage: str, done: int = 0, total: int = 0, message: str = "") -> None:
-        """Report the progress of the run: its stage, and files done of all files."""
+        """Report the progress of the run: the stage, and `done` of `total` files."""
         self.on_progress(IndexProgress(stage, done, total, message))
 
     def check(self) -> None:

@@ -79,7 +79,7 @@ def _file_moves(sides: Sides) -> list[tuple[FileRow, FileRow]]:
 def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Counter[str]]:
     """Map each file's path to its lines, with the number of times each occurs.
 
-    The lines are read from the files' chunks, without spaces at both ends. Empty lines are left out.
+    `rows` are the files. The lines are read from the files' chunks, without spaces at both ends. Empty lines are left out.
     """
     found: dict[str, Counter[str]] = {row.path: Counter() for row in rows}
     for chunk in chunks:
@@ -228,7 +228,7 @@ class _SymbolMoves:
 
 
 def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]]:
-    """Group definitions by kind and body hash; modules are left out."""
+    """Group definitions by (kind, body hash); modules are left out."""
     found: dict[tuple[str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:
         if row.body_hash and row.parent_id:

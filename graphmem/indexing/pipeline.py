@@ -249,8 +249,8 @@ class Indexer:
     def _project_rows(self, run: Run, generation: int, delta: GraphDelta | None) -> None:
         """Update the copies of the graph in memory; prune the cache of parses.
 
-        `delta` is the change; None loads the whole graph. The cache has the results of parsing files; those of removed or older files are
-        deleted.
+        `delta` is the change, and `generation` the new number of changes of the graph. With None as `delta`, the whole graph is loaded. The
+        cache has the results of parsing files; those of removed or older files are deleted.
         """
         with run.meter.stage("project"):
             run.listener.step("project", message="search and graph projections")
@@ -260,7 +260,11 @@ class Indexer:
             self._data.cache.prune(run.known.items(), only=None if run.look.is_whole else run.outdated)
 
     def _keep_past(self, undo: Undo | None, meta: Mapping[str, str], notes: PackedRows[Diagnostic]) -> None:
-        """Store the state of the graph that this run replaces, to be read later."""
+        """Store the state of the graph that this run replaces, to be read later.
+
+        `undo` leads from the new state back to it; without one, all earlier states are deleted. `meta` has the id and the time of this run.
+        A sentence about a failure is added to `notes`.
+        """
         before = self._data.store.meta()
         try:
             if undo is None:

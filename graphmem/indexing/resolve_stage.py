@@ -122,8 +122,9 @@ class ResolveStage:
     ) -> bool:
         """Collect the contracts of a file; return whether the file has any.
 
-        A contract is, for example, a route. Both the places that offer a contract and those that use one are collected. `edges` are the
-        resolved edges out of the file. If they are None and the file names handlers of routes, the file is resolved to get its edges.
+        A contract is, for example, a route. Both the places that offer a contract and those that use one are collected. `parsed` has the
+        parsed files by path. `edges` are the resolved edges out of the file. If they are None and the file names handlers of routes, the
+        file is resolved to get its edges.
         """
         facts = resolver.facts(path)
         if facts is None and path in parsed and parsed[path].has_facts and is_schema(path):

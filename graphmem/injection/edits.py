@@ -387,7 +387,10 @@ def _dependents(found: Sequence[Dependent], *, with_code: bool = True) -> str:
 
 
 def _listed(found: Sequence[Dependent], *, with_code: bool) -> Sequence[Dependent]:
-    """Return the first dependents, as many as a sentence names."""
+    """Return the first dependents, as many as one sentence has room for.
+
+    With `with_code`, the sentence shows the line of code of each dependent, which takes more room.
+    """
     lengths = list(accumulate(len(_dependent_text(one, with_code=with_code)) for one in found[:NAMED]))
     return found[: max(1, sum(length <= MAX_DEPENDENTS for length in lengths))]
 

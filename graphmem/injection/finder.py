@@ -135,10 +135,10 @@ class Finder:
         return [Candidate(one, score) for one, score in found if one in sure][:MAX_CANDIDATES]
 
     def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
-        """Return memories that are relevant enough to a message, best first.
+        """Return (memory, score) for memories relevant to a message, best first.
 
         Relevance has a fixed threshold. While the embedding model is not loaded, memories are found and judged by their words. Memories
-        made from the project's own files come after all others. Each memory comes with its score.
+        made from the project's own files come after all others. At most `k` memories are returned.
         """
         left = until - time.monotonic()
         if left <= 0:
@@ -190,7 +190,9 @@ class Finder:
             return Elsewhere({}, 0)
 
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
-        """Return memories of the given types that fit the words of a request.
+        """Return (memory, score) for memories of `types` that fit a request.
+
+        At most `k` memories that fit the words of `text` are returned, best first.
 
         Memories of any confidence are returned, because an agent requested them. Memories that await review are left out.
         """
@@ -265,8 +267,8 @@ class Finder:
     def about_files(self, files: Sequence[str], shown: frozenset[str], session: str) -> tuple[list[tuple[MemoryInfo, float]], int]:
         """Return memories about some files, and the number of those left out.
 
-        Each memory comes with its weight; the highest weight is first. Memories made from the project's own files come after all others.
-        Ties are ordered by id. At most MAX_STANDING memories are returned.
+        Memories with an id in `shown` are left out. Each memory is (memory, weight); the highest weight is first. Memories made from the
+        project's own files come after all others. Ties are ordered by id. At most MAX_STANDING memories are returned.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()

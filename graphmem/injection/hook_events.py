@@ -307,7 +307,8 @@ class Hooks:
         """Return the context to show after a tool ran; None if not `can`.
 
         Three sources are tried in this order: warnings (traps) about the tool's files, an item for this step, and memories prepared in the
-        background. The first source with text is used. `can` tells whether the agent accepts context at this event.
+        background. The first source with text is used. `can` tells whether the agent accepts context at this event, and `started` is the
+        arrival of the event.
         """
         if not can:
             return None

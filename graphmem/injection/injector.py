@@ -307,7 +307,10 @@ class Injector:
     # ---- planning
 
     def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Injection:
-        """Return memories about earlier work on a task, for an agent's plan."""
+        """Return memories about earlier work on a task, for an agent's plan.
+
+        `modules` are files or folders of the work.
+        """
         return self._planned("plan", ask, lambda: self._planner.plan(task, modules, ask))
 
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Injection:

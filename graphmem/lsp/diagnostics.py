@@ -77,7 +77,7 @@ class Reports:
 
 @answered(None)
 def _publish(editor: Editor, uris: list[str]) -> None:
-    """Publish the warnings of documents in two steps.
+    """Publish the warnings of the documents `uris` in two steps.
 
     Warnings about memories are published first. Warnings about changed signatures take longer to compute, and are added later.
     """

@@ -163,8 +163,8 @@ def answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
 def handles(server: Editor, method: str, default: D, options: Any = None) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
     """Make a decorator that registers the handler of an editor's request.
 
-    The handler runs in a separate thread, and returns `default` on an error. pygls reads the annotations of a handler, so their types must
-    be imported at run time.
+    `method` is the name of the request in the protocol, and `options` are its registration options. The handler runs in a separate thread,
+    and returns `default` on an error. pygls reads the annotations of a handler, so their types must be imported at run time.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:

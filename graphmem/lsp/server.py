@@ -50,6 +50,8 @@ FEATURES: Final[Mapping[str, Feature]] = {
 def build_server(service: Callable[[], Service], elsewhere: Callable[[Path], Callable[[], Service]] | None = None) -> Editor:
     """Build the language server, without a transport such as stdio.
 
+    For the arguments, see `Editor`.
+
     Its features are registered when the editor sends its options.
     """
     server = Editor(service, elsewhere)

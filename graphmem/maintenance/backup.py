@@ -253,9 +253,9 @@ def listed(data_dir: Path) -> list[Path]:
 
 
 def readable(data_dir: Path) -> Iterator[tuple[Path, Manifest]]:
-    """Yield an index's backups that have a readable manifest, newest first.
+    """Yield (path, manifest) of the backups of an index, newest first.
 
-    Only the index's own directory of backups is searched.
+    Only the index's own directory of backups is searched. Backups without a readable manifest are left out.
     """
     for path in reversed(listed(data_dir)):
         try:

@@ -25,8 +25,9 @@ _PLACED: Final = ("named_in_text", "other_processes")  # kinds of causes whose p
 def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] = ()) -> str:
     """Return the dependents of code, or its dependencies, by depth, as text.
 
-    `across` lists code of other projects on the same server that could break. The text states how complete the list of dependents or
-    dependencies is. If the report is on dependents, the text also has the risk of a change and the tests to run.
+    `budget` is the maximum number of tokens. `across` lists code of other projects on the same server that could break. The text states how
+    complete the list of dependents or dependencies is. If the report is on dependents, the text also has the risk of a change and the tests
+    to run.
     """
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     below = "not below " if report.risk.at_least else ""
@@ -80,7 +81,10 @@ def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] =
 
 
 def diff_impact(answer: DiffImpact, budget: int) -> str:
-    """Return, as text, changed symbols of a diff, then code it could break."""
+    """Return, as text, changed symbols of a diff, then code it could break.
+
+    `budget` is the maximum number of tokens.
+    """
     if not answer.files:
         return "\n".join(["nothing changed, so nothing is affected", *(f"- {_cause(one)}" for one in answer.impact.causes)])
     changed = [f"- {one.change}: {place(one.symbol)}" for one in answer.changed]
@@ -131,7 +135,7 @@ def _cause(cause: Cause) -> str:
 def _completeness(report: ImpactReport, budget: int) -> str:
     """Return a sentence on how complete the list of dependents is.
 
-    Without this sentence, an empty list could look as if no code depended on the symbol.
+    `budget` is the maximum number of tokens. Without this sentence, an empty list could look as if no code depended on the symbol.
     """
     tests = ", tests at any" if report.direction == "dependents" else ""
     counted = f"{report.total} {report.direction} within depth {report.max_depth}{tests}, confidence {report.min_confidence:.2f}+"

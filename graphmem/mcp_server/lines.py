@@ -29,7 +29,7 @@ def place(symbol: SymbolInfo) -> str:
 def memory_lines(found: NearbyMemories, budget: int) -> str:
     """Return memories about the code of an answer as text, one line each.
 
-    Returns "" without memories.
+    `budget` is the maximum number of tokens. The result is "" without memories.
     """
     now = datetime.now(UTC)
     rows = [

@@ -110,7 +110,9 @@ RESOURCES: Final[dict[str, Resource]] = {
 
 
 def message_of(service: Service, name: str, given: Mapping[str, object]) -> str:
-    """Return the message that an MCP prompt sends to the model.
+    """Return the message that the MCP prompt `name` sends to the model.
+
+    `given` has the arguments of the prompt, by name.
 
     Raises:
         BadInputError: the prompt is unknown, or an argument is missing or unknown.

@@ -46,7 +46,10 @@ def parameters(operation: str) -> dict[str, Parameter]:
 
 
 def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
-    """The JSON schema that validates a tool's argument for `parameter`."""
+    """The JSON schema that validates a tool's argument for `parameter`.
+
+    With `is_required`, a list of values must not be empty.
+    """
     made = _of(parameter.hint)
     if (bounds := parameter.mark(Bounds)) is not None:
         made |= {"minimum": bounds.low, "maximum": bounds.high}

@@ -40,7 +40,10 @@ _MATCHING: Final = 1  # lines of a hit that are shown
 
 
 def symbol(detail: SymbolDetail, budget: int) -> str:
-    """Return a symbol as text, with its source and its edges."""
+    """Return a symbol as text, with its source and its edges.
+
+    `budget` is the maximum number of tokens.
+    """
     one = detail.symbol
     head = [f"{place(one)} {one.kind} {one.signature}".rstrip()]
     if detail.doc:
@@ -67,9 +70,9 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 def search(answer: SearchAnswer, budget: int) -> str:
     """Return the hits of a search as text: grouped by file, one row per hit.
 
-    A row for code has the score, the argument for the tool `get`, the lines of the code, and a summary. Under the row are lines that
-    contain words of the query, and memories about the code. A row for a memory has the date and the title; memories that contradict this
-    one are under the row. Memories that wait for a person's review are only counted.
+    `budget` is the maximum number of tokens. A row for code has the score, the argument for the tool `get`, the lines of the code, and a
+    summary. Under the row are lines that contain words of the query, and memories about the code. A row for a memory has the date and the
+    title; memories that contradict this one are under the row. Memories that wait for a person's review are only counted.
     """
     rows: list[str] = []
     told: set[str] = set()  # a memory is shown only below the first piece of code that it is about
@@ -109,7 +112,8 @@ def search(answer: SearchAnswer, budget: int) -> str:
 def search_projects(answer: ProjectsSearch, budget: int) -> str:
     """Return as text the hits of a search in several projects, best first.
 
-    A row begins with the name of the project. The tool `get` shows a hit only at the address of the hit's project.
+    `budget` is the maximum number of tokens. A row begins with the name of the project. The tool `get` shows a hit only at the address of
+    the hit's project.
     """
     held = [one for one in answer.hits if one.hit.memory is not None and is_held(one.hit.memory)]
     rows = [f"{one.project}: {_row(one.hit)}" for one in answer.hits if one not in held]
@@ -138,7 +142,10 @@ def packed(answer: SearchAnswer) -> str:
 
 
 def path(answer: PathAnswer, budget: int) -> str:
-    """Return the path from one symbol to another as text, step by step."""
+    """Return the path from one symbol to another as text, step by step.
+
+    `budget` is the maximum number of tokens.
+    """
     if not answer.steps:
         return inert(
             f"no dependency path from {answer.source.ref} to {answer.target.ref} within depth {answer.max_depth} "
@@ -157,8 +164,8 @@ def path(answer: PathAnswer, budget: int) -> str:
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
     """Return as text the files that change together with requested files.
 
-    Each file has the count, the percentage and the last day of the common changes. Edges in the code that explain the common changes are
-    named by their kinds. Listed files that never changed with the requested files come last.
+    `budget` is the maximum number of tokens. Each file has the count, the percentage and the last day of the common changes. Edges in the
+    code that explain the common changes are named by their kinds. Listed files that never changed with the requested files come last.
     """
     names = ", ".join(answer.files)
     moving = [_moving(hit) for hit in answer.hits if hit.support]
@@ -187,7 +194,7 @@ def _in_code(hit: CoAccessHit) -> str:
 def memory(info: MemoryInfo, budget: int) -> str:
     """Return a memory in full as text, with its provenance.
 
-    Text from untrusted sources is marked as data, which an agent must not follow as instructions.
+    `budget` is the maximum number of tokens. Text from untrusted sources is marked as data, which an agent must not follow as instructions.
     """
     flags = [
         word for word, on in (("disputed", info.disputed), ("needs review", info.needs_review), ("contaminated", info.contaminated)) if on
@@ -208,7 +215,10 @@ def memory(info: MemoryInfo, budget: int) -> str:
 
 
 def remembered(answer: RememberAnswer, budget: int) -> str:
-    """Return the outcome of storing a memory as text."""
+    """Return the outcome of storing a memory as text.
+
+    `budget` is the maximum number of tokens.
+    """
     result = answer.result
     rows = [result.note] if result.note else []
     if result.redacted:
@@ -221,7 +231,10 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
 
 
 def timeline(answer: Timeline, budget: int) -> str:
-    """Return a memory and its neighbours in time as text, one line each."""
+    """Return a memory and its neighbours in time as text, one line each.
+
+    `budget` is the maximum number of tokens.
+    """
     rows = [
         f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {line_of(one)}"
         for one in (*answer.before, answer.memory, *answer.after)

@@ -121,8 +121,8 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
 def _across(service: Service, given: Arguments, max_depth: int | None) -> list[ProjectsImpact]:
     """Return code in other projects that may break if the targets change.
 
-    The targets are in `given["targets"]`. The result is empty on a server of one project. A target that is unknown or ambiguous is skipped,
-    because the answer on its own project reports it.
+    The targets are in `given["targets"]`, and `max_depth` is the maximum number of steps to the code. The result is empty on a server of
+    one project. A target that is unknown or ambiguous is skipped, because the answer on its own project reports it.
     """
     if len(service.projects().projects) < 2:
         return []

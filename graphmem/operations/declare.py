@@ -196,7 +196,7 @@ class Operation:
 
     @cached_property
     def _described(self) -> dict[str, str]:
-        """Descriptions of parameters, from the docstring's section `Args`."""
+        """Map each parameter to its description in the docstring's section `Args`."""
         section = (inspect.getdoc(self.function) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
         found: dict[str, str] = {}
         name = ""
@@ -218,7 +218,10 @@ class Operation:
 
 
 def accepting(function: Callable[..., Any], renamed: Mapping[str, str]) -> Callable[..., Any]:
-    """Wrap a function so that it accepts earlier names of its parameters."""
+    """Wrap a function so that it accepts earlier names of its parameters.
+
+    `renamed` maps an earlier name to the current one.
+    """
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -263,7 +266,7 @@ def within_bounds(function: Callable[..., Any], operation: Operation) -> Callabl
 
 
 def held_to(operation: Operation, method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function: check number bounds, and accept old parameter names."""
+    """Wrap `method`: check number bounds, and accept old parameter names."""
     method = within_bounds(method, operation)
     return accepting(method, operation.hints.renamed) if operation.hints.renamed else method
 
@@ -273,6 +276,8 @@ _hints: Final[dict[tuple[str, str], Any]] = {}  # by module and text
 
 def type_hints(declared: Any) -> dict[str, Any]:
     """Return `typing.get_type_hints` with metadata, for a class or a function.
+
+    `declared` is the class or function. The result maps each name to its type.
 
     Results are cached by module and text, because many annotations of a module are the same.
     """

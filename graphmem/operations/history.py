@@ -40,7 +40,10 @@ class HistoryOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"paths": ()})
     def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
-        """List how often, how recently and by how many people files changed."""
+        """List how often, how recently and by how many people files changed.
+
+        `paths` are the files, from the root of the project.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("people",)}, command="reviewers")
     def reviewers(self, file: Annotated[str, Place()], limit: Annotated[int, Bounds(1, 200)] = 10) -> Reviewers:

@@ -111,7 +111,8 @@ class Bindings(Extraction):
     def _add_unwritten(self, op: str, node: Node, lines: tuple[int, int]) -> None:
         """Add bindings of names that the source implies.
 
-        The language helper finds the names: those of an implied local variable, or the members that a declaration implies.
+        `op` is "implied" or "members", and `lines` are the (first, last) lines in which the bindings are valid. The language helper finds
+        the names: those of an implied local variable, or the members that a declaration implies.
         """
         builder, helper = self.builder, self.grammar.helper
         if op == "implied":
@@ -165,7 +166,7 @@ class Bindings(Extraction):
     ) -> None:
         """Add the binding of a target that is a single name, attribute or item.
 
-        The parameters are those of `bind`.
+        For the parameters, see `bind`.
         """
         builder = self.builder
         builder.consumed.add(target.id)

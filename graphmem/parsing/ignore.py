@@ -87,7 +87,7 @@ def _is_endless(line: str) -> bool:
 
 
 def _spec(lines: list[str]) -> GitIgnoreSpec | None:
-    """Combine gitignore patterns into one spec; None if one is invalid."""
+    """Combine the gitignore patterns `lines`; None if one of them is invalid."""
     from pathspec import GitIgnoreSpec
 
     with warnings.catch_warnings():

@@ -240,7 +240,10 @@ class _Reader:
             at = self._expect(",", at)
 
     def _expect(self, sign: str, at: int) -> int:
-        """Skip the character `sign` and blanks; return the offset of the value."""
+        """Skip the character `sign` and blanks; return the offset of the value.
+
+        The text is read from the offset `at`.
+        """
         if self.text[at : at + 1] != sign:
             raise json.JSONDecodeError(f"Expecting {sign!r}", self.text, at)
         return self._skip(at + 1)

@@ -157,7 +157,10 @@ def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: f
 
 
 def _definitions(grammar: Grammar, tree: Tree, first: int, last: int) -> int:
-    """Count the definitions that the queries find between two byte offsets."""
+    """Count the definitions that begin from byte `first` to byte `last`.
+
+    The queries of the grammar find the definitions in the syntax tree.
+    """
     cursor = QueryCursor(grammar.query)
     cursor.set_byte_range(first, last)
     found = {

@@ -48,7 +48,7 @@ class Syntax:
         return parser.parse(source, old)
 
     def parse_part(self, source: bytes, start: int, end: int) -> Tree | None:
-        """Parse the text between two byte offsets; nodes keep their positions.
+        """Parse the text from byte `start` to `end`; nodes keep their positions.
 
         Returns None if parsing takes more processor time than `HASTE_MICROS`.
         """

@@ -87,7 +87,7 @@ class TermBuilder:
         return self.slice(node.start_byte, node.end_byte)
 
     def slice(self, start: int, end: int) -> str:
-        """Return the source text between two byte offsets."""
+        """Return the source text from byte `start` to byte `end`."""
         if self.ascii is not None:
             return self.ascii[start:end]
         return self.source[start:end].decode("utf-8", "replace")

@@ -56,7 +56,7 @@ class Text(NamedTuple):
         return text_of(self.path, source, self.grammar.spec.name)
 
     def definitions(self, start: int, end: int) -> list[Definition]:
-        """Return the definitions that a range of bytes touches.
+        """Return the definitions that the bytes from `start` to `end` touch.
 
         The module is the first. A decorator belongs to the definition below it.
         """
@@ -64,7 +64,10 @@ class Text(NamedTuple):
         return list(extract_near(self.path, self.source, self.grammar, self.tree, (start, max([end, *wrapped]))).definitions)
 
     def tokens(self, start: int, end: int) -> list[Token]:
-        """Return the tokens in a range of bytes without comments and docstrings."""
+        """Return the tokens from byte `start` to `end`, without comments.
+
+        Docstrings are left out, too.
+        """
         docs = [node if node.is_extra or node.parent is None else node.parent for node in self._captured("doc", start, end)]
         silent = [(node.start_byte, node.end_byte) for node in docs]
         return list(_tokens(self.tree.root_node, (start, end), silent))

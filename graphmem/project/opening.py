@@ -39,7 +39,10 @@ def open_project(
     keep_warm: bool = True,
     patience_s: float = PATIENCE_S,
 ) -> Parts:
-    """Open the index in a directory; see `GraphMem.open`."""
+    """Open the index in the directory `db`; see `GraphMem.open`.
+
+    With `keep_warm`, data for later index runs stays in memory. `patience_s` is the maximum wait for another process.
+    """
     if db is None and repo is None:
         raise BadInputError("neither an index nor a repository is given; give the directory of one of them", argument="db")
     settings = settings or load_settings(Path(repo) if repo is not None else None)

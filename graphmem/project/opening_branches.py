@@ -41,7 +41,7 @@ def open_branch(main: Parts, key: BranchKey, settings: Settings) -> tuple[GraphM
 
 
 def _opened(main: Parts, key: BranchKey, settings: Settings, copy: WordIndex | None) -> tuple[GraphMem, Callable[[], None]]:
-    """Open a branch as `open_branch` does.
+    """Open a branch as `open_branch` does; return it, and its close function.
 
     `copy` is a copy of the main branch's index of words, or None.
     """

@@ -59,8 +59,8 @@ def write_container(
 ) -> None:
     """Write numpy arrays and Arrow tables to a file, atomically.
 
-    The new file replaces the previous one. `what` is the kind of the file, and `version` the number of its format. `sections` maps names to
-    arrays and tables, and `meta` maps names to values that JSON supports.
+    The new file replaces the previous one. `what` is the kind of the file, `version` the number of its format, and `generation` the graph's
+    number of changes. `sections` maps names to arrays and tables, and `meta` maps names to values that JSON supports.
 
     Raises:
         OSError: the write failed; the old file still exists.
@@ -95,7 +95,8 @@ def write_container(
 def read_container(path: Path, what: str, version: int) -> Container:
     """Open a file written by `write_container` and check its checksums.
 
-    Arrays and tables are decompressed into memory.
+    `what` is the expected kind of the file, and `version` the expected number of its format. Arrays and tables are decompressed into
+    memory.
 
     Raises:
         FileNotFoundError: the file is missing.
@@ -142,7 +143,8 @@ def read_container(path: Path, what: str, version: int) -> Container:
 def read_or_none(path: Path, what: str, version: int, notes: list[str] | None) -> Container | None:
     """Read a file like `read_container`; None if it must be made again.
 
-    The result is None for a missing or damaged file, and for one of another format. `notes` receives a sentence if the file is damaged.
+    The result is None for a missing or damaged file, and for one of another format. For `what` and `version`, see `read_container`. `notes`
+    receives a sentence if the file is damaged.
     """
     try:
         return read_container(path, what, version)

@@ -94,7 +94,7 @@ class KeptMemories:
     def refresh(self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None, *, again: bool) -> None:
         """Update the index after a write of memories.
 
-        `Projections.refresh_knowledge` explains the arguments.
+        For the arguments, see `Projections.refresh_knowledge`.
         """
         with self.learning:
             index = self.current()

@@ -200,6 +200,8 @@ class Loading:
     def _built_words(self, generation: int, *, elsewhere: bool) -> tuple[WordIndex, int]:
         """Build the word index from the chunks (pieces of files) in the database.
 
+        `generation` is the number of changes that the index stores as its state. With `elsewhere`, a temporary directory is
+        used if the index cannot be written to the usual one.
         The second result is the generation of the database (number of its last change) after the last chunk was read.
         """
         read: list[int] = []

@@ -142,7 +142,7 @@ class Projections(Loading):
         return self._words_note if self._words is None else ""
 
     def status(self) -> dict[str, Any]:
-        """Return which in-memory copies are ready, with their states and sizes.
+        """Return the state and size of each in-memory copy, by name.
 
         The command `doctor` shows the result.
         """

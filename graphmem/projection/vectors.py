@@ -152,7 +152,7 @@ class VectorIndex:
         return np.asarray(self._matrix[rows].mean(axis=0), np.float32) if rows else None
 
     def cosines(self, query: F32, hashes: Sequence[str]) -> dict[str, float]:
-        """Return the cosine between a query and each text, given by hash.
+        """Map hashes of texts to the cosine between the text and a query.
 
         Texts without a vector are left out.
         """
@@ -175,10 +175,10 @@ def products(matrix: F32, query: F32, rows: Rows, n: int) -> F32:
 
 
 def best_rows(rows: Rows, cosines: F32, k: int) -> tuple[Rows, F32]:
-    """Return the k rows with the highest cosines, unordered, with all ties.
+    """Return the k rows with the highest cosines, and these cosines.
 
-    If several rows have the k-th highest cosine, all of them are returned, so there may be more than k. The caller must order the rows and
-    break ties.
+    If several rows have the k-th highest cosine, all of them are returned, so there may be more than k. The rows have no order: the caller
+    must order them and break ties.
     """
     if len(rows) <= k:
         return rows, cosines

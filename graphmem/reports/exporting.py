@@ -100,13 +100,16 @@ class Counted:
 
 
 def jsonl(rows: Iterable[dict[str, object]]) -> Iterator[str]:
-    """Yield each node or edge of the graph as a line of JSON."""
+    """Yield each node or edge of the graph (in `rows`) as a line of JSON."""
     for row in rows:
         yield inert_json(orjson.dumps(row).decode()) + "\n"
 
 
 def as_json(rows: Iterable[dict[str, object]]) -> Iterator[str]:
-    """Yield the parts of the graph's JSON: `{"nodes": […], "edges": […]}`."""
+    """Yield the graph's JSON in parts: `{"nodes": […], "edges": […]}`.
+
+    `rows` are the nodes, then the edges.
+    """
     part, first = "nodes", True
     yield '{"nodes":['
     for row in rows:
@@ -143,7 +146,10 @@ def graphml(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def dot(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a Graphviz document with the graph."""
+    """Yield the lines of a Graphviz document with the graph.
+
+    `rows` are the nodes, then the edges.
+    """
     yield 'digraph code {\n  node [shape="box", fontname="sans-serif"];\n'
     keys = _Keys()
     for row in rows:
@@ -168,7 +174,7 @@ class _Keys:
         self._taken: set[str] = set()
 
     def node(self, row: dict[str, Any]) -> str:
-        """Return a unique name for a node, and remember the name for `end`."""
+        """Return a unique name for the node in `row`, and remember it for `end`."""
         place = _end(row["kind"], row)
         end = (place["path"], place["qualname"], place["line"])
         name = end[1] if not end[0] else end[0] if not end[1] else f"{end[0]}::{end[1]}"

@@ -112,7 +112,8 @@ def _deno_test(exact: bool, rows: Rows) -> str:
 def _go_test(exact: bool, rows: Rows) -> str:
     """Return the commands of Go tests: one for each set of build tags.
 
-    Tests of a suite have a command of their own, with the test that runs the suite.
+    `rows` are the tests. With `exact`, only these tests run; otherwise all tests of their packages. Tests of a suite have a command of
+    their own, with the test that runs the suite.
     """
     apart: dict[tuple[str, str], list[tuple[TestToRun, Named]]] = {}
     for row in rows:

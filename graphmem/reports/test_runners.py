@@ -107,7 +107,7 @@ class Project:
         return self.text(path) is not None
 
     def nearest(self, path: str, *names: str) -> tuple[str, str] | None:
-        """Return the directory and name of the nearest file with given names.
+        """Return (directory, name) of the nearest file with a given name.
 
         The file must have one of `names`. The search starts in the directory of `path` and continues with the directories above. If a
         directory has several such files, the first of `names` is used. The root directory is returned as "".

@@ -221,7 +221,10 @@ class PackageRules(Rules):
         return [place for package in packages for place in self.package_places(inference, package, f"{owner.name}.{name}", entry)]
 
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
-        """Return the class of a method written outside the class, as in Go."""
+        """Return the class of a method written outside the class, as in Go.
+
+        `position` is the method, as a position among the definitions of the file.
+        """
         scope, name = self.definition_slot(entry, position)
         owner = name.rpartition(".")[0]
         places = inference.lookup(entry, scope, owner, 1 << 30) if owner else None
@@ -416,8 +419,8 @@ class PackageRules(Rules):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Whether a function accepts the number of arguments of a call.
 
-        `positional` is the number of positional arguments. Parameters with defaults may be missing. A variadic last parameter accepts all
-        further arguments.
+        `positional` is the number of positional arguments; `keywords` and `bound` are as in `CallRules.takes`. Parameters with defaults may
+        be missing. A variadic last parameter accepts all further arguments.
         """
         parameters = (
             definition.parameters[1:] if self.first_parameter_is_receiver and definition.kind == "method" else definition.parameters

@@ -26,7 +26,7 @@ class LazyModule:
 
 
 def computed(function: str, *arguments: Any) -> Any:
-    """Call one compute function of Arrow without importing the others.
+    """Call one compute function of Arrow; do not import the others.
 
     `function` is the name of the function in Arrow, such as "equal". Use this function in place of a method of an Arrow array, because a
     method that computes something imports all compute functions.
@@ -37,9 +37,9 @@ def computed(function: str, *arguments: Any) -> Any:
 
 
 def containing(column: Any, part: str) -> Any:
-    """Return whether each string of a column contains `part`.
+    """Return whether each string of a column contains `part`, as booleans.
 
-    Like `computed`, this imports no other compute functions.
+    Like `computed`, this imports no other compute functions of Arrow.
     """
     from pyarrow._compute import MatchSubstringOptions, call_function
 

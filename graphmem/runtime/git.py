@@ -31,7 +31,7 @@ _PREFIXES: Final = ("fatal: ", "error: ", "warning: ")
 
 
 def environment() -> dict[str, str]:
-    """Return environment variables for Git that do not select a repository.
+    """Return an environment for Git, by name, that selects no repository.
 
     Inside a Git hook, inherited variables would select another repository than that of the working directory. Such variables are left out.
     Added variables forbid prompts, and forbid fetching objects that a partial clone lacks.

@@ -13,7 +13,7 @@ from typing import cast
 def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     """Return a regular expression that is compiled at its first use.
 
-    So an invalid expression raises its error at the first use, and not here.
+    `flags` are those of `re.compile`. An invalid expression raises its error at the first use, and not here.
     """
     return cast("re.Pattern[str]", _Pattern(text, flags))
 

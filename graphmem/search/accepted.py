@@ -48,7 +48,7 @@ class WeightBook:
         return self._kept.weights()
 
     def factors(self) -> Mapping[str, float]:
-        """Return the factors by which the built-in search weights are multiplied.
+        """Map names of built-in search weights to their accepted factors.
 
         The result is empty if no factors were accepted.
         """

@@ -154,13 +154,16 @@ def mean(measured: Sequence[Measured]) -> Measured:
 
 
 def halves(ready: Sequence[Ready]) -> tuple[Sequence[Ready], Sequence[Ready]]:
-    """Divide cases, which are newest first, into (older half, newer half)."""
+    """Divide cases, which are newest first, into (older half, newer half).
+
+    A case is a commit whose message is searched for. `ready` are the cases.
+    """
     middle = len(ready) // 2
     return ready[middle:], ready[:middle]
 
 
 def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, float]:
-    """Propose factors for groups of weights; empty without an improvement.
+    """Propose a factor for each group of weights; {} without an improvement.
 
     In each step, one group gets the factor that improves the results for the older half of the cases most. Afterwards, the last steps are
     undone until the results for the newer half are also better than without factors.

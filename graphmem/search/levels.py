@@ -51,7 +51,7 @@ class ServiceLevel:
         self._degraded = False
 
     def observe(self, milliseconds: float) -> None:
-        """Record the duration of one search."""
+        """Record the duration of one search, in milliseconds."""
         with self._lock:
             self._times.append(milliseconds)
 

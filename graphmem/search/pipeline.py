@@ -238,7 +238,7 @@ class _Run:
         return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.chunks, filters), "")
 
     def _collect(self, path: _Path) -> Any:
-        """Wait for the result of one search method.
+        """Wait for the search method `path`; return its result.
 
         The result is None if the method did not run, failed, or missed the deadline. The reason is recorded in the attribute `missing`.
         """
@@ -397,7 +397,7 @@ class _Run:
 
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
-    """Multiply the scores of code hits, and the parts of the scores, by `by`."""
+    """Multiply the scores of the code hits `voted`, and their parts, by `by`."""
     if by == 1:
         return list(voted)
     return [Voted(one.hit.times(by), one.score * by, one.boost * by, one.boosted_by) for one in voted]

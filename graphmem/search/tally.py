@@ -29,7 +29,7 @@ class Tally:
         self._boosted = 0
 
     def note(self, milliseconds: float, hits: Iterable[SearchHit]) -> None:
-        """Count an answered search, with its duration in ms and its hits."""
+        """Count an answered search, with its duration and its number of hits."""
         boosted = any(hit.boost > 0 for hit in hits)
         with self._lock:
             self._times.append(milliseconds)

@@ -114,7 +114,7 @@ class Guarded:
         return seeing(self._access.visibilities, person.seen() if person is not None else NONE)
 
     def _signed(self, verb: str, rule: Hints, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap an operation to record who calls it.
+        """Wrap the operation `function` to record who calls it.
 
         The name of the token or login is added to the argument `actor`, for the audit log of memories. If a person changes data, the
         operation is also recorded in the audit log of people, with its outcome. While the operation runs, `caller` returns the caller's
@@ -261,7 +261,7 @@ class Guarded:
         return False
 
     def _as_seen(self, answer: Any) -> Any:
-        """Hide what the caller may not see in an operation's answer.
+        """Return an operation's answer without what the caller may not see.
 
         A memory in the answer is read again with the caller's permissions. Answers of other types are returned unchanged.
 

@@ -153,7 +153,7 @@ class People(PeopleFile):
 
     @at_once
     def join(self, team: str, login: str, *, leave: bool = False) -> None:
-        """Add a person to a team, or remove the person from it."""
+        """Add a person to a team, or with `leave` remove the person from it."""
         _check("team", team)
         self.expect(login)
         self.change(
@@ -178,7 +178,10 @@ class People(PeopleFile):
 
     @at_once
     def enable(self, login: str, *, on: bool) -> None:
-        """Allow or block a person; blocking ends all credentials of the person."""
+        """Allow a person, or block the person if `on` is False.
+
+        Blocking ends all credentials of the person.
+        """
         self.expect(login)
         self.change("UPDATE person SET disabled = ? WHERE login = ?", int(not on), login)
         if not on:
@@ -189,7 +192,7 @@ class People(PeopleFile):
     def token(self, login: str, name: str, team: str = "", days: int | None = None, by: str = "") -> str:
         """Create a token of a person, such as for a CI runner; return it.
 
-        `by` is the person who creates it; default: the operator.
+        `days` is the time until the token expires; None for never. `by` is the person who creates it; default: the operator.
 
         Raises:
             BadInputError: the person is unknown, the name is taken, or another argument is invalid.

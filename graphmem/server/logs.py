@@ -22,7 +22,10 @@ class LineFormatter(logging.Formatter):
         return inert(super().formatMessage(record))
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - its name in the library
-        """Return the traceback of a log record, formatted."""
+        """Return the traceback of a log record as text.
+
+        `ei` is the result of `sys.exc_info()`.
+        """
         return inert_lines(super().formatException(ei))
 
 

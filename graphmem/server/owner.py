@@ -157,9 +157,10 @@ def refusal_if_stopped(owner: Owner) -> OwnerUnreachableError | None:
 
 
 def process_start(pid: int) -> str:
-    """Return the boot id of the system and the start time of a process.
+    """Return the system's boot id and a process's start time, as one string.
 
-    A later process with the same number has a different result. The result is "" if the process is gone or unknown.
+    `pid` is the number of the process. A later process with the same number has a different result. The result is "" if the process is gone
+    or unknown.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -184,7 +184,7 @@ class Collector:
             self._side.mark(one, DIRTY)
 
     def _erased(self, one: str, base: Base) -> tuple[str, ...]:
-        """Return ids of the operations to erase with a forgotten memory.
+        """Return the ids of the operations to erase with a forgotten memory.
 
         This machine's user forgets the memory `one` for good. The result has the operations that wrote the memory's texts, tags and links,
         as far as this machine has seen them. `base` lists the operations that were sent. The unsent ones are in the outbox.

@@ -103,7 +103,10 @@ class Incoming:
             tally.forgotten += len(update.gone)
 
     def _computed(self, ids: Iterable[str], tally: Tally) -> _Update:
-        """Compute the rows and links of memories from their shared state."""
+        """Compute rows and links of the memories `ids` from their shared state.
+
+        A note is added to `tally` for each memory whose text has a secret.
+        """
         index = self._book.index()
         used: set[str] = set()
         update = _Update({one: state for one in ids if (state := self._side.view(one)) is not None})

@@ -244,14 +244,20 @@ class Sidecar:
             return [decoded(row[0]) for row in rows]
 
     def queue(self, ops: Iterable[Op]) -> None:
-        """Add changes to those that wait to be sent; a known id adds nothing."""
+        """Add the changes `ops` to those that wait to be sent.
+
+        A change with a known id is not added again.
+        """
         with self.writing() as db:
             db.executemany(
                 "INSERT OR IGNORE INTO outbox (id, memory, body) VALUES (?, ?, ?)", [(op.id, op.memory, encoded(op)) for op in ops]
             )
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Remove changes from those that wait, once the shared log has them."""
+        """Remove the changes `ids` from those that wait to be sent.
+
+        Call this once the shared log has them.
+        """
         with self.writing() as db:
             db.executemany("DELETE FROM outbox WHERE id = ?", [(one,) for one in ids])
 

@@ -230,7 +230,7 @@ class GraphReads(Protocol):
         """
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
-        """Return the edges whose source is in given files, such as calls there."""
+        """Return the edges whose source is in one of the files `paths`."""
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
         """Return the stored rows of given files, without edges; see `StoredRows`.
@@ -289,7 +289,8 @@ class GraphWrites(Protocol):
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Replace the whole code graph; return the new counter of changes.
 
-        Memories are kept. The state of each link from a memory to code is computed again from `full`.
+        `meta` has values to store with the graph. Memories are kept. The state of each link from a memory to code is computed again from
+        `full`.
         """
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
@@ -347,7 +348,7 @@ class GraphWrites(Protocol):
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors of texts, keyed by text_hash; existing vectors are kept.
 
-        The counters of changes do not grow.
+        `model` is the model's id, and `dim` the length of its vectors. The counters of changes do not grow.
         """
 
     def forget_vectors(self, model: str) -> int:
@@ -357,7 +358,7 @@ class GraphWrites(Protocol):
         """
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some metadata of the database, such as `indexed_at`.
+        """Store `values` in the metadata of the database, such as `indexed_at`.
 
         The counters of changes do not grow.
         """
@@ -402,7 +403,7 @@ class LocalFile(Protocol):
     def dump(self, folder: Path) -> dict[str, int]:
         """Write a snapshot of the database in an engine-independent format.
 
-        Returns the number of rows of each table. Reads and writes continue.
+        Returns the number of rows of each table, by its name. Reads and writes continue.
         """
 
     def exchange(self, new: Path) -> int:
@@ -457,7 +458,8 @@ class CypherQueries(Protocol):
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
         """Return the rows of a user-written query.
 
-        See `store.cypher.cypher_filter` for the allowed language, `store.cypher.cypher_sandbox` for its execution.
+        `params` are the query's parameters. At most `most_rows` rows are returned. See `store.cypher.cypher_filter` for the
+        allowed language, `store.cypher.cypher_sandbox` for its execution.
 
         Raises:
             BadInputError: the query is not allowed, the engine rejects it, or it crashed the process that ran it.

@@ -149,7 +149,7 @@ class KuzuStore(StoreReads, StoreChanges):
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
         """Run a user-written query on a copy of the database, in another process.
 
-        See `CypherQueries.ask`.
+        For the arguments, see `CypherQueries.ask`.
         """
         self._check_open()
         return self._sandbox.ask(query, params, most_rows, timeout_s)
@@ -157,18 +157,22 @@ class KuzuStore(StoreReads, StoreChanges):
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of the code; return the new counter of changes.
 
-        The commit is atomic. See `GraphWrites.apply`.
+        `meta` has values to store in the same transaction. The commit is atomic. See `GraphWrites.apply`.
         """
         return self._write(lambda: self._apply(delta, checked_meta(meta)))
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Replace the whole code graph; return the new counter of changes."""
+        """Replace the whole code graph; return the new counter of changes.
+
+        `full` is the new graph, and `meta` has values to store with it.
+        """
         return self._write(lambda: self._rebuild(full, checked_meta(meta), keep_code=False))
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of memories and sessions; return the new counter.
 
-        The counter is the number of committed changes of memories and sessions. See `GraphWrites.apply_knowledge`.
+        `meta` has values to store in the same transaction. The counter is the number of committed changes of memories and sessions. See
+        `GraphWrites.apply_knowledge`.
 
         Raises:
             BadInputError: the change contradicts itself, leads to a memory or session that does not exist, has a value that cannot be
@@ -228,7 +232,7 @@ class KuzuStore(StoreReads, StoreChanges):
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors of texts, keyed by text_hash; existing vectors are kept.
 
-        See `embeddings.checked_vectors` for the limits.
+        `dim` is the length of the vectors of `model`. See `embeddings.checked_vectors` for the limits.
         """
         checked = embeddings.checked_vectors(model, dim, rows)
         if len(checked):
@@ -246,24 +250,36 @@ class KuzuStore(StoreReads, StoreChanges):
         return gone
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Replace the stored modules (groups of files) and their dependencies."""
+        """Replace the stored modules (groups of files) and their dependencies.
+
+        `generation` is the graph's number of changes for which they were computed.
+        """
         meta = {MODULES_OF: str(generation)}
         self._write(lambda: self._transact(lambda change: derived.put_modules(change, modules, depends_on, times.now()), meta))
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
-        """Replace the stored flows (paths of calls from entry points)."""
+        """Replace the stored flows (paths of calls from entry points).
+
+        `generation` is the graph's number of changes for which they were computed.
+        """
         self._write(lambda: self._transact(lambda change: derived.put_flows(change, flows), {FLOWS_OF: str(generation)}))
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
-        """Replace the stored pairs of files that often change together."""
+        """Replace the stored pairs of files that often change together by `rows`.
+
+        `mark` identifies the history from which the pairs were computed.
+        """
         self._write(lambda: self._transact(lambda change: derived.put_co_accessed(change, rows), {CO_ACCESSED_OF: mark}))
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Replace the stored names that frameworks use, such as routes."""
+        """Replace the stored names that frameworks use, such as routes, by `rows`.
+
+        `mark` is a hash of `rows`.
+        """
         self._write(lambda: self._transact(lambda change: derived.put_handles(change, project, rows), {HANDLES_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some metadata of the database, such as `indexed_at`.
+        """Store `values` in the metadata of the database, such as `indexed_at`.
 
         The counters of changes do not grow.
         """

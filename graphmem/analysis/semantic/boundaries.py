@@ -185,9 +185,9 @@ def check(files: FileGraph, rule: BoundaryRule) -> Checked:
 
 
 def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]) -> Mask:
-    """Return which files match one of `patterns`: booleans, shape (files,).
+    """Return which of `paths` match one of `patterns`: booleans, one per path.
 
-    Patterns that match no file are appended to `unmatched`.
+    Patterns that match no path are appended to `unmatched`.
     """
     from pathspec import GitIgnoreSpec
 

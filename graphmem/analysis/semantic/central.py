@@ -56,8 +56,9 @@ def page_rank(view: GraphView) -> F64:
 def central(view: GraphView, rank: F64, limit: int) -> list[int]:
     """Return the nodes of the most central definitions, highest rank first.
 
-    Functions, methods and classes come before interfaces, types and enums. These come last, because nobody begins to read there: functions
-    inside functions, modules and classes that only contain other types, and examples, scripts and other code beside the product.
+    Functions, methods and classes come first, then interfaces, types and enums. Last come definitions at which nobody begins to read:
+    functions inside functions, modules and classes that only contain other types, and code outside the product, such as examples and
+    scripts.
     """
     kept = np.flatnonzero((view.label == SYMBOL) & ~view.is_test & ~np.isin(view.kind, _SKIPPED))
     declared = np.isin(view.kind[kept], _DECLARED)

@@ -152,7 +152,10 @@ def _same(cycle: Cycle, others: list[Cycle]) -> Cycle | None:
 
 
 def _grown(old: list[Cycle], new: list[Cycle]) -> list[str]:
-    """Return a sentence on each cycle that other members joined or left."""
+    """Return a sentence on each dependency cycle that got or lost members.
+
+    `old` and `new` are the cycles of the older and of the newer state.
+    """
     notes = []
     for one in new:
         was = _same(one, old)

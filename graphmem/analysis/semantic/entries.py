@@ -282,7 +282,10 @@ class Calls:
 
     @cached_property
     def rows(self) -> dict[int, list[int]]:
-        """Calls of each node, as edge rows: most confident first, then by line."""
+        """Calls of each node, as edge rows: most confident first, then by line.
+
+        The result maps a calling node to its edge rows. An edge row is the position of an edge in the arrays of the graph.
+        """
         view, rows = self.view, self._rows
         order = np.lexsort((view.dst[rows], view.line[rows], -view.confidence[rows], view.src[rows]))
         found: dict[int, list[int]] = {}

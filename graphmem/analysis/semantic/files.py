@@ -66,7 +66,7 @@ def _dispatched(view: GraphView, rows: I64, files: I64) -> npt.NDArray[np.bool_]
 
 
 class Packages(NamedTuple):
-    """Languages in two groups: packages of files, and namespaces."""
+    """Languages by the meaning of their packages: folders, or namespaces."""
 
     of_folders: frozenset[str] = frozenset()  # the files of a folder form one package
     of_names: frozenset[str] = frozenset()  # an import names a namespace, which may be spread over many files
@@ -194,9 +194,10 @@ class FileGraph:
         return np.bincount(files[known], self.view.complexity[known], minlength=len(self)).astype(np.int64)
 
     def kinds_of(self, rows: I64) -> dict[str, int]:
-        """Return how many of the given edges each kind has, most frequent first.
+        """Return the number of edges of each kind, the most frequent kind first.
 
-        `rows` are positions of edges in the arrays of the graph. Kinds with equal numbers are sorted by name.
+        `rows` are the edges to count, as positions in the arrays of the graph. The result maps a kind, such as CALLS, to its number. Kinds
+        with equal numbers are sorted by name.
         """
         counts = np.bincount(self.view.edge_kind[rows], minlength=len(EDGE_KINDS)).tolist()
         named = [(EDGE_KINDS[code], count) for code, count in enumerate(counts) if count]
@@ -224,8 +225,9 @@ class FileGraph:
     def evidence(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
         """Return the edges that best show a dependency, at most `limit`.
 
-        Calls, base classes and uses of types come before other references, and those before imports, which show only that names are
-        within reach. Edges to the symbols with the most edges come first. Of the edges between two symbols, only the first is returned.
+        `rows` are the edges of the dependency, as positions in the arrays of the graph. Calls, base classes and uses of types come before
+        other references, and those before imports, which show only that names are within reach. Edges to the symbols with the most edges
+        come first. Of the edges between two symbols, only the first is returned.
         """
         view = self.view
         chosen = np.asarray(rows, np.int64)

@@ -51,8 +51,8 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> dict[tuple[T, T], int]:
     """Return how many nodes leave their cycle when one edge is removed.
 
-    Each edge of `cut` is removed alone. A node leaves if it is in no cycle afterwards. The result maps an edge to the number of nodes, and
-    leaves out edges that free no node.
+    `weights` maps each edge (from, to) of the graph to its weight. Each edge of `cut` is removed alone. A node leaves if it is in no cycle
+    afterwards. The result maps an edge to the number of nodes, and leaves out edges that free no node.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -75,8 +75,8 @@ def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> d
 def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> list[tuple[T, T]]:
     """Return those edges of `cut` that are worth removing.
 
-    Each of them alone frees a node from its cycle. They are sorted by weight per freed node, lightest first. The list has at most one edge
-    for every `ALARMS` edges in `weights`.
+    An edge is (from, to), and `weights` maps each edge of the graph to its weight. Each returned edge alone frees a node from its cycle.
+    They are sorted by weight per freed node, lightest first. The list has at most one edge for every `ALARMS` edges in `weights`.
     """
     freed = frees(weights, cut)
     order = sorted(freed, key=lambda pair: (weights[pair] / freed[pair], weights[pair], pair))
@@ -99,9 +99,10 @@ def strata(nodes: Sequence[T], weights: Mapping[tuple[T, T], float]) -> dict[T, 
 
 
 def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequence[tuple[T, T]]) -> dict[T, int]:
-    """Return the layer of each node in a dependency graph.
+    """Map each node of a dependency graph to its layer.
 
-    A node without dependencies has layer 0. Any other node is one layer above its highest dependency. Edges in `cut` are ignored.
+    The keys of `weights` are the edges (from, to). A node without dependencies has layer 0. Any other node is one layer above its highest
+    dependency. Edges in `cut` are ignored.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 

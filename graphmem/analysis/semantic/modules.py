@@ -120,9 +120,9 @@ class Modules:
         self._number = number
 
     def is_settled(self) -> bool:
-        """Whether naming the same groups of files again keeps all names and ids.
+        """Whether another run would keep the names and ids of all modules.
 
-        The names and ids of modules depend on those of the earlier modules. Here, these modules are taken as the earlier ones.
+        Such a run takes these modules as the earlier ones, and names the same groups of files again.
         """
         known = [Known(one.id, one.name, frozenset(one.paths)) for one in self.groups]
         groups = sorted(one.paths for one in self.groups)
@@ -194,8 +194,8 @@ class Modules:
     def layer(self) -> dict[int, int]:
         """Layer of each module, 0 at the bottom; a module is above what it uses.
 
-        A module is given by its position in the list `groups`. Dependencies in `_against` are ignored, so modules of a cycle may have
-        different layers. See also `stratum`.
+        The keys are modules, given by their positions in the list `groups`. Dependencies in `_against` are ignored, so modules of a cycle
+        may have different layers. See also `stratum`.
         """
         return layers(range(len(self.groups)), self.weights, sorted(self._against))
 
@@ -211,7 +211,7 @@ class Modules:
     def stratum(self) -> dict[int, int]:
         """Layer of each module; all modules of a cycle have the same layer.
 
-        A module is given by its position in the list `groups`. In contrast to `layer`, no dependency is ignored.
+        The keys are modules, given by their positions in the list `groups`. In contrast to `layer`, no dependency is ignored.
         """
         return strata(range(len(self.groups)), self.weights)
 

@@ -78,7 +78,7 @@ class Partition:
         return name if is_package and not any(path.startswith(f"{name}/") for path in self.code) else ROOT
 
     def _units(self, code: Sequence[str], packaged: frozenset[str]) -> dict[str, str]:
-        """Map each file to its folder, if the folder is a package.
+        """Map each file of `code` to its folder, if the folder is a package.
 
         Folders are packages in the languages `packaged`. Other files are left out.
         """

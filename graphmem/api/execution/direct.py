@@ -109,7 +109,7 @@ class Direct:
         return [one for one in self.declared.arguments if name_of(one) in self.places[variable]]
 
     async def run(self, context: Operation, arguments: dict[str, Any]) -> ExecutionResult | None:
-        """Call the operation and render its answer.
+        """Call the operation with `arguments` and render its answer.
 
         The result is None if graphql-core must run the request, because the answer is not plain.
         """

@@ -231,7 +231,7 @@ class _Once:
         self._fields = fields
 
     def __call__(self, source: object) -> Any:
-        """Return the requested fields of an object as JSON data."""
+        """Return the requested fields of the object `source` as JSON data."""
         seen = _WORK.seen
         return self._fields(source) if seen is None else self._render(source, seen[self])
 

@@ -139,6 +139,7 @@ def _is_of_argument(error: GraphQLError) -> bool:
 def payload(code: str, message: str, **facts: object) -> dict[str, Any]:
     """Return the body of an error response, in the form of a GraphQL answer.
 
-    Use it for errors that occur before or outside an operation. `facts` are further attributes of the error for the client.
+    The body is `{"errors": [{"message": …, "extensions": …}]}`. Use it for errors that occur before or outside an operation. `facts` are
+    further attributes of the error for the client.
     """
     return {"errors": [{"message": message, "extensions": {"code": code, **facts}}]}

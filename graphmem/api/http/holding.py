@@ -40,7 +40,7 @@ LINGER_S: Final = 5.0  # for a client to read an error, or to send the rest of a
 
 
 class Phase(enum.IntEnum):
-    """Event that an open connection is waiting for: its next phase."""
+    """State of an open connection: the event for which it waits."""
 
     IDLE = 0  # the next request
     HEADERS = 1  # the rest of a TLS handshake or of headers

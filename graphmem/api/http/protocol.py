@@ -202,7 +202,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._close_now()
 
     def _refuse(self, status: int) -> None:
-        """Answer a refused request with the reason, and close the connection.
+        """Answer a refused request with its HTTP status, and close the connection.
 
         If the client does not read the answer in time, the connection is closed at once.
         """

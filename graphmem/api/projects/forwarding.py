@@ -128,7 +128,10 @@ async def _until_one_ends(*tasks: asyncio.Task[None]) -> None:
 
 
 async def _send_body(receive: Receive, writer: asyncio.StreamWriter, *, is_chunked: bool) -> None:
-    """Send the body of a request, then wait until the client disconnects."""
+    """Send the body of a request, then wait until the client disconnects.
+
+    With `is_chunked`, the body is sent in chunks, because its length is unknown.
+    """
     is_open = True  # whether the other server still reads
     while True:
         message = await receive()

@@ -27,7 +27,7 @@ class Meter:
         self._refused = 0
 
     def done(self, seconds: float, *, failed: bool) -> None:
-        """Count an operation that ended, with or without an error."""
+        """Count an operation that ended after `seconds`, and whether it failed."""
         with self._lock:
             self._count += 1
             self._seconds += seconds

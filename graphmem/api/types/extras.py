@@ -55,7 +55,8 @@ class Edges:
 async def edges(operation: Operation, symbol_id: str, relation: Relation, first: int, after: str | None) -> Edges:
     """Return a page of a symbol's edges of one relation, such as its callers.
 
-    One call loads the edges of all symbols at one nesting level of a query.
+    `first` is the maximum number of edges, and `after` is the cursor of the edge before the page. One call loads the edges of all symbols
+    at one nesting level of a query.
     """
     at = page(operation.limits, first, after)
     end = at.offset + at.first

@@ -181,7 +181,7 @@ def _conversion(parameter: Parameter) -> Convert:
 
 
 def _plain(hint: Any) -> Convert:
-    """Return a function that converts a GraphQL value to an operation's value.
+    """Return a function that converts a GraphQL value to the type `hint`.
 
     An enum becomes a word, and an input object becomes a mapping. Each item of a list is converted in the same way.
     """

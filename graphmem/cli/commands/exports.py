@@ -137,7 +137,11 @@ def report(
 
 
 def _memories(here: CommandContext, form: MemoryFormat, to: Path | None, *, personal: bool, plain: bool) -> None:
-    """Write the memories; a file inside the project gets no personal ones."""
+    """Write the memories; a file inside the project gets no personal ones.
+
+    `to` is the file, None for the standard output. With `personal`, personal memories are written in any case. With `plain`, encrypted
+    memories are written as plain text.
+    """
     root = here.location.root
     shared = to is not None and root is not None and inside(root, to.absolute()) is not None
     text = here.service().export_memories(form.value, personal or not shared)

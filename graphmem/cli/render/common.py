@@ -109,7 +109,7 @@ def state_line(state: IndexState) -> Text:
 def calls_line(output: Output, rows: list[KnownCalls]) -> None:
     """Print the measured share of calls that graphmem finds.
 
-    The share is given for the languages in an answer.
+    `rows` has the share of each language in an answer.
     """
     if told := calls_told(rows):
         output.line(("  " + told, DIM))

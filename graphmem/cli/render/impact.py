@@ -148,7 +148,8 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
 def _of_verdict(output: Output, report: ImpactReport, verdict: str, hits: list[ImpactHit], top: int) -> None:
     """Print the symbols that have one verdict, such as "will break".
 
-    The heading gives the verdict, or for a report on dependencies the range of depths.
+    `hits` are the symbols. The heading gives the verdict, or for a report on dependencies the range of depths. At most `top` lines are
+    printed, 0 for all.
     """
     depths = sorted({hit.depth for hit in hits})
     span = f"depth {depths[0]}" if len(depths) == 1 else f"depth {depths[0]} to {depths[-1]}"

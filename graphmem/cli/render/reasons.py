@@ -38,7 +38,7 @@ def reply(output: Output, answer: Reply) -> None:
 
 
 def _print_reasons(output: Output, some: Sequence[Reason]) -> None:
-    """Print the passages found for a question that asks why.
+    """Print the passages `some`, found for a question that asks why.
 
     The heading states whether any of them gives a reason.
     """

@@ -169,7 +169,9 @@ def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -
 
 
 def parsed(data: bytes | str) -> dict[str, Any]:
-    """Parse a document of exported memories and check its outer structure.
+    """Parse exported memories from JSON; return the document as a mapping.
+
+    Only the outer structure is checked: the format, its version, and the lists of memories and sessions.
 
     Raises:
         BadInputError: the document is not an export of memories.
@@ -229,7 +231,10 @@ def _checked_row(repository: MemoryRepository, place: int, item: object) -> Memo
 
 
 def _draft(repository: MemoryRepository, item: object) -> Draft:
-    """Validate the fields of an exported memory that a new one also has."""
+    """Validate the fields of an exported memory that a new one also has.
+
+    `item` is the memory in the exported document.
+    """
     if not isinstance(item, Mapping):
         raise refuse(
             "memory", f"each memory of the document must be an object, not of type {type(item).__name__}; export the memories again"
@@ -246,7 +251,10 @@ def _draft(repository: MemoryRepository, item: object) -> Draft:
 
 
 def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
-    """Validate an exported memory; return it as a row of the graph."""
+    """Validate an exported memory; return it as a row of the graph.
+
+    `item` is the memory in the exported document.
+    """
     draft = _draft(repository, item)
     times: dict[str, datetime | None] = {name: moment(name, item[name]) if item.get(name) is not None else None for name in _TIMES}
     created = draft.created_at or times["valid_from"] or repository.clock.now()

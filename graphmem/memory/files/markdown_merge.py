@@ -132,8 +132,8 @@ def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) 
 def _by_use(pieces: list[_Piece], rank: Mapping[str, tuple[float, float, str]]) -> list[_Piece]:
     """Order neighbouring lines of memories by use, the most used first.
 
-    `rank` maps the short id of a memory to its sort key. Lines that a person wrote are not moved. A line directly before a person's text is
-    not moved either, because the text may refer to it.
+    `pieces` are the lines of the document. `rank` maps the short id of a memory to its sort key. Lines that a person wrote are not moved. A
+    line directly before a person's text is not moved either, because the text may refer to it.
     """
     found = [piece for piece in pieces if piece.text]
     start = 0

@@ -289,7 +289,7 @@ def _done(
 def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, object]], personal: bool) -> Outcome:
     """Return the changes that `_done` would store, without writing them.
 
-    The parameters are those of `_done`.
+    `drafts` are the new memories in `plan`. If `personal` is true, the result includes personal memories.
     """
     assumed = [repository.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():

@@ -45,7 +45,7 @@ class UserBook:
         self._file = folder / FILE
 
     def state(self) -> tuple[int, int] | None:
-        """Modification time and size of the person's file; None if it is missing."""
+        """(Modification time, size) of the person's file; None if it is missing."""
         try:
             found = self._file.stat()
         except OSError:
@@ -53,7 +53,7 @@ class UserBook:
         return found.st_mtime_ns, found.st_size
 
     def all(self) -> dict[str, Own]:
-        """Return all memories of the person by id.
+        """Return all memories of the person, as a mapping from id to memory.
 
         Invalid lines of the file are left out.
 

@@ -148,7 +148,8 @@ def resolve(repository: MemoryRepository, winner: str, loser: str | None = None,
 def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
     """Increase the count of showings, uses or confirmations of memories.
 
-    `use` is "injected" (only shown), "used" or "confirmed". Being shown does not make a memory more likely to be true.
+    `ids` are the memories. `use` is "injected" (only shown), "used" or "confirmed". Being shown does not make a memory more likely to be
+    true.
     """
     choice("use", use, tuple(USES))
     name = text("session", session or "", 1_000, least=0, lines=False)

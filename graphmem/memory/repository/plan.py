@@ -53,5 +53,5 @@ class Taken:
 
 
 def outcome_counts(results: Sequence[Remembered]) -> dict[str, int]:
-    """Count the results of a write by outcome, such as "added"."""
+    """Map each outcome of a write, such as "added", to its number of memories."""
     return dict(sorted(Counter(result.outcome for result in results).items()))

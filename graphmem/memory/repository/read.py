@@ -46,7 +46,7 @@ def memory(repository: MemoryReader, memory_id: str) -> MemoryInfo:
 def memories(repository: MemoryReader, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
     """Return `limit` memories that match a filter, after `offset` others.
 
-    `sort` is the name of an order, such as "newest". The answer also has the number of all memories that match.
+    `query` is the filter. `sort` is the name of an order, such as "newest". The answer also has the number of all memories that match.
     """
     _check_page(limit, offset)
     wanted = MemoryQuery.of(query)
@@ -73,9 +73,9 @@ def timeline(repository: MemoryReader, memory_id: str, n: int) -> Timeline:
 
 
 def review_queue(repository: MemoryReader, limit: int, offset: int) -> ReviewQueue:
-    """Return memories that a person should review.
+    """Return a page of memories that a person should review.
 
-    Memories are sorted by their most pressing reason, then by importance.
+    The page has `limit` memories, after `offset` others. Memories are sorted by their most pressing reason, then by importance.
     """
     _check_page(limit, offset)
     now, index = repository.clock.now(), repository.index()
@@ -115,7 +115,9 @@ def reasons_of(repository: MemoryReader, row: MemoryRow) -> list[str]:
 
 
 def audit(repository: MemoryRepository, memory_id: str | None, limit: int, offset: int) -> AuditPage:
-    """Return a page of past operations on memories, newest first.
+    """Return past operations on memories, or on one memory, newest first.
+
+    The page has `limit` operations, after `offset` newer ones.
 
     The call also checks the whole journal.
     """

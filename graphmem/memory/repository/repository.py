@@ -130,7 +130,7 @@ class MemoryRepository(MemoryReader):
     def remember(self, item: Mapping[str, Any], actor: str = "", finish: Callable[[Plan], Plan] | None = None) -> RememberAnswer:
         """Store one memory; see `MemoryOperations.remember`.
 
-        `finish` receives the plan (the changes to write) and returns it, possibly with more changes.
+        `item` has the fields of the memory. `finish` receives the plan (the changes to write) and returns it, possibly with more changes.
         """
         model = item.get("embedding_model")
         with self.writing():
@@ -155,8 +155,8 @@ class MemoryRepository(MemoryReader):
     ) -> RememberManyAnswer:
         """Store many memories in one write; see `MemoryOperations.remember_many`.
 
-        `op` is the operation that the audit log records for an added memory. `finish` receives the plan (the changes to write) and returns
-        it, possibly with more changes for the same transaction.
+        With `skip_invalid`, invalid items are left out instead of refusing all. `op` is the operation that the audit log records for an
+        added memory. `finish` receives the plan (the changes to write) and returns it, possibly with more changes for the same transaction.
 
         After the write, missing vectors are computed in the background. Memories from an index run (their source is in FROM_INDEX) do not
         start this computation, because a command that only indexes should not load the embedding model.
@@ -339,7 +339,7 @@ class MemoryRepository(MemoryReader):
         return stopped
 
     def reconsider(self, ids: Sequence[str]) -> None:
-        """Compare memories that just got vectors with older ones.
+        """Compare the memories `ids`, which just got vectors, with older ones.
 
         The vectors show which memories say the same in other words. Such memories are linked.
         """
@@ -381,7 +381,8 @@ class MemoryRepository(MemoryReader):
     def draft(self, item: object, source: str, dim: int | None = None) -> Draft:
         """Redact and validate the input for one memory; see `drafts.drafted`.
 
-        The draft gets the commit of the project's working tree, unless the input names a commit or is imported.
+        `item` has the fields of the memory, and `dim` is the required length of its vector; None for any. The draft gets the commit of the
+        project's working tree, unless the input names a commit or is imported.
         """
         root = self.store.meta().get("root", "")
         found = drafted(item, root, source, dim)

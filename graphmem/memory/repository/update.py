@@ -128,7 +128,7 @@ def _rewritten(row: MemoryRow, draft: Draft, changes: Mapping[str, object], now:
 
 
 def _current(row: MemoryRow, changes: Mapping[str, object]) -> dict[str, object]:
-    """Return a memory's fields as input for a draft.
+    """Return a memory's fields, such as `content`, as input for a draft.
 
     Fields that depend on the type are left out if `changes` has another type.
     """

@@ -151,8 +151,8 @@ class _Links:
     def add_all(self, view: GraphView, nodes: Sequence[int], role: str, confidence: float, name: str) -> None:
         """Link all definitions of a name, if they share qualified name and file.
 
-        Overloads share both, and so do a property and its setter. If the definitions of `name` differ in file or qualified name, no link is
-        made, and `name` is reported as ambiguous.
+        Each link has the role `role` and the confidence `confidence`. Overloads share both, and so do a property and its setter. If the
+        definitions of `name` differ in file or qualified name, no link is made, and `name` is reported as ambiguous.
         """
         if len(nodes) == 1 or _twins(view, nodes):
             for node in nodes:

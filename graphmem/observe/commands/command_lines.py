@@ -380,7 +380,7 @@ def _carried(program: str, rest: Sequence[str]) -> Looked:
 def _first(rest: Sequence[str]) -> str:
     """Return the subcommand of a program, such as `commit` of `git commit`.
 
-    The subcommand is the first word that is not an option or an option's value.
+    `rest` has the words after the name of the program. The subcommand is the first word that is not an option or an option's value.
     """
     skip = False
     for word in rest:

@@ -494,5 +494,5 @@ def _listed(info: Mapping[str, object], name: str) -> Sequence[str]:
 
 
 def moment(at: float) -> datetime:
-    """Convert seconds since 1970 to a time with a time zone (UTC)."""
+    """Convert `at`, seconds since 1970, to a time with a time zone (UTC)."""
     return datetime.fromtimestamp(at, UTC)

@@ -391,7 +391,8 @@ def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
 def _contrary(order: Sequence[str], other: Sequence[str]) -> bool:
     """Return whether two orders of tests disagree about any two tests.
 
-    For example, the result is True for `a, b` and `b, a`. It is False for `a, b` and `a, c, b`.
+    `order` and `other` are sequences of test names. For example, the result is True for `a, b` and `b, a`. It is False for `a, b` and `a,
+    c, b`.
     """
     shared = [one for one in order if one in other]
     return shared != sorted(shared, key=list(other).index)

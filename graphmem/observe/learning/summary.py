@@ -244,7 +244,10 @@ def _code(text: str) -> str:
 
 
 def _line(text: str, most: int = _LINE) -> str:
-    """Shorten a message to one line, without Markdown headings or fences."""
+    """Shorten a message to a line of at most `most` characters.
+
+    Markdown headings and fences are left out.
+    """
     from graphmem.memory.texts.text import clipped
 
     return clipped(" ".join(text.split()).lstrip("#>"), most).strip()

@@ -96,7 +96,7 @@ class Verdicts:
 
 
 def receipt_of(body: Mapping[str, Any]) -> Receipt:
-    """Restore a receipt from its stored JSON.
+    """Restore a receipt from `body`, its stored JSON.
 
     A receipt lists the outcome of each finding of a session.
     """

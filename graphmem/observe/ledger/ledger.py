@@ -326,7 +326,7 @@ class Ledger(LedgerCounts):
         return [json.loads(row[0]) for row in rows]
 
     def summary(self, session: str) -> dict[str, Any] | None:
-        """Return a session's summary; None if the session is unknown."""
+        """Return a session's stored summary as JSON data; None if unknown."""
         row = self._first("SELECT summary FROM session WHERE id = ?", session)
         return json.loads(row[0]) if row else None
 

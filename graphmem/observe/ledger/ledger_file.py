@@ -79,7 +79,7 @@ class LedgerFile:
         return any(self.path.with_name(self.path.name + end).exists() for end in ("", vault.SEALED))
 
     def sizes(self) -> dict[str, int]:
-        """Return the number of rows of each table in the file of statistics."""
+        """Map each table in the file of statistics to its number of rows."""
         tables = ("session", "seen", "file", "error", "module", "measure", "learnt", "barred", "receipt", "done")
         return {table: int(self._one(f"SELECT count(*) FROM {table}")[0]) for table in tables}  # noqa: S608 - names of this file
 

@@ -121,7 +121,10 @@ def share(part: float, whole: float) -> float | None:
 
 
 def summed(bodies: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Add up the counts of several sessions by name, such as "reads"."""
+    """Add up counts of several sessions; return the sums by name.
+
+    `bodies` has the counts of each session, by names such as "reads".
+    """
     total: dict[str, float] = dict.fromkeys(("calls", "tasks", "reads", "rereads", "checks", "clean", "dead_ends", "again"), 0)
     for body in bodies:
         for name in total:

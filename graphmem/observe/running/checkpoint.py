@@ -119,7 +119,7 @@ class Trail:
         self.add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 
     def add(self, kind: str, body: Mapping[str, Any]) -> None:
-        """Add a line to the session's log, with its kind and its JSON content."""
+        """Add a line to the session's log, with the kind and the content `body`."""
         text = json.dumps([kind, body], ensure_ascii=False, separators=(",", ":"))
         self._lines.append(text)
 
@@ -201,7 +201,7 @@ def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
 
 
 def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
-    """Decode a log's first line to (session information, roots).
+    """Decode a log's first line, `body`, to (session information, roots).
 
     Roots are the folders of the project.
 

@@ -95,7 +95,10 @@ class Fields:
         return scope if scope > 0 else -1
 
     def bases(self, owner: int) -> list[str]:
-        """Return the base classes of a class that its header gives by bare names."""
+        """Return the base classes that a class names without a prefix or brackets.
+
+        `owner` is the class, as a position among the definitions of its file.
+        """
         terms = self.source.terms
         found = []
         for keyword, index in self.source.facts.definitions[owner].bases:
@@ -109,7 +112,10 @@ class Fields:
         return next((at for at, one in enumerate(definitions) if one.name == name and one.kind in CLASS_KINDS), -1)
 
     def _assigned(self, name: str, owner: int) -> list[int]:
-        """Return the offsets of the values that a class assigns to an attribute."""
+        """Return the offsets of the values that a class assigns to an attribute.
+
+        `owner` is the class, as a position among the definitions of its file.
+        """
         if self._given is None:
             self._given = {}
             for match in _given().finditer(self.source.text):

@@ -134,7 +134,10 @@ class Source:
         return Site(reference, name, receiver, tuple(chain), given, start, end)
 
     def scope_at(self, at: int) -> int:
-        """Return the index of the innermost class or function around an offset."""
+        """Return the index of the innermost class or function around an offset.
+
+        `at` is the offset in the text of the file.
+        """
         line = bisect_right(self.starts, at)
         kinds = CLASS_KINDS | FUNCTION_KINDS
         around = [

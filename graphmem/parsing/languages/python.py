@@ -153,7 +153,7 @@ def _is_used_otherwise(builder: TermBuilder, found: Narrowing, expression: Node)
 
 
 def _returns(builder: TermBuilder, start: int, end: int) -> bool:
-    """Whether code between two byte offsets has a `return` or a `yield`."""
+    """Whether code from byte `start` to `end` has a `return` or a `yield`."""
     part = builder.source[start:end]
     return b"return" in part or b"yield" in part
 

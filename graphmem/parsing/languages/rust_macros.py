@@ -81,7 +81,7 @@ def name_read(builder: TermBuilder, node: Node) -> TermIndex | None:
 def _value_before(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
     """Convert the value before a token to a term (an expression).
 
-    `node` is the token. Returns None if the token follows no name, path or call.
+    `node` is the token, and `depth` the nesting depth so far. Returns None if the token follows no name, path or call.
     """
     before = node.prev_sibling
     is_value = before is not None and before.type in ("identifier", "integer_literal", "self", "token_tree", "?")

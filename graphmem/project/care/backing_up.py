@@ -107,7 +107,8 @@ class Backups:
     def _made(self, path: Path | None = None, *, portable: bool = False, kind: str = "") -> BackupInfo:
         """Make a backup of the index, with `kind` as a part of its file name.
 
-        `path` is a directory or a new .zip file; None for `backups` in the index directory.
+        With `portable`, the backup has tables instead of the engine's file. `path` is a directory or a new .zip file; None for `backups` in
+        the index directory.
         """
         self.book.flush()
         return backups.make(self.store, self.book, self.data_dir, self.settings, path, portable=portable, kind=kind)

@@ -136,7 +136,8 @@ class IndexRuns:
     ) -> tuple[Path, Reading | None, IndexSummary]:
         """Wait until no other run is active, then read commits and index files.
 
-        Returns (root, commits, summary). A failure is sent to `tell` as the last step, and then raised.
+        The run stops if `stop` returns True. Returns (root, commits, summary). A failure is sent to `tell` as the last step, and then
+        raised.
         """
         self._is_due.set()
         with self.turn:
@@ -207,7 +208,7 @@ class IndexRuns:
     def _run_quietly(self, repo: str | None, full: bool) -> None:
         """Bring the index up to date; called in a background thread.
 
-        A failure raises no error; the listeners of progress receive the failure as the last step.
+        With `full`, everything is rebuilt. A failure raises no error; the listeners of progress receive the failure as the last step.
         """
         try:
             self.index(repo, full)
@@ -273,7 +274,7 @@ class IndexRuns:
         self.stale.mark(paths)
 
     def mark_current(self, paths: Collection[str]) -> None:
-        """Stop reporting files as changed since they were indexed."""
+        """Stop reporting the files `paths` as changed since they were indexed."""
         self.stale.settle(self.stale.now(), paths)
 
     def is_current(self, path: str) -> bool:

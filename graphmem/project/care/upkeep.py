@@ -74,7 +74,7 @@ class Upkeep:
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
         """Rebuild an index: memories from the journal, code from the files.
 
-        The copies of the graph for fast reads are made again, too.
+        `on_progress` is called for each step. The copies of the graph for fast reads are made again, too.
 
         Raises:
             RepositoryError: the files do not exist; the memories have been rebuilt.

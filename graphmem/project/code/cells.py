@@ -52,8 +52,8 @@ class NotebookCells:
     def of_sites(self, view: GraphView, sites: Iterable[Site], path: str = "") -> list[Site]:
         """Return edges of a symbol, each with the notebook cell of its first line.
 
-        `path` is the file that has the lines of all edges. If it is "", the lines of an edge are in the file of the symbol at its other
-        end.
+        `sites` are the edges. `path` is the file that has the lines of all edges. If it is "", the lines of an edge are in the file of the
+        symbol at its other end.
         """
         return [
             dataclasses.replace(site, cell=cell)

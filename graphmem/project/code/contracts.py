@@ -191,7 +191,7 @@ class _Joined:
     def place(self, row: ContractRow, confidence: float) -> ContractPlace:
         """Return the project, file and line of one side of a contract.
 
-        A contract is, for example, an HTTP route. `row` is the code that offers or uses the contract.
+        A contract is, for example, an HTTP route. `row` is the code that offers or uses the contract, with the probability `confidence`.
         """
         project, mark, inner = row.path.partition(BETWEEN + "/")
         qualname = "" if row.qualname == "<module>" else row.qualname

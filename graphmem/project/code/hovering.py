@@ -46,7 +46,7 @@ class Hovers:
     def hover(self, file: str, line: int, column: int = 0, unit: ColumnUnit = "characters", limit: int = 3) -> Hover:
         """Describe the symbol at a position of a file.
 
-        See `CodeOperations.hover`.
+        `unit` is the unit of columns. See `CodeOperations.hover`.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.

@@ -41,9 +41,9 @@ class Lookups:
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
         """Return a page of files that match a prefix and words, with the total.
 
-        A path must begin with `prefix` and contain every word of `query`. Without a query, files are ordered by path. With a query, files
-        whose name (without folders) contains all words of the query come first, and files with a word in a folder come second. Within each
-        group, shorter paths come first.
+        The page has `limit` files, after `offset` others. A path must begin with `prefix` and contain every word of `query`. Without a
+        query, files are ordered by path. With a query, files whose name (without folders) contains all words of the query come first, and
+        files with a word in a folder come second. Within each group, shorter paths come first.
         """
         page(limit, offset)
         view = self.graph.view()
@@ -56,8 +56,8 @@ class Lookups:
     def symbols(self, query: str = "", kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
         """Return a page of the symbols that match a query, with the total.
 
-        The best match comes first. In a query of several words, each word must be in the qualified name or path. At least one word must be
-        in the name.
+        The page has `limit` symbols of the given `kinds`, after `offset` others. The best match comes first. In a query of several words,
+        each word must be in the qualified name or path. At least one word must be in the name.
         """
         page(limit, offset)
         return SymbolPage(*find_symbols(self.graph.view(), query, kinds, limit, offset))

@@ -63,7 +63,7 @@ class Positions:
     _parsing: threading.Lock = field(default_factory=threading.Lock)  # a parser serves one thread at a time
 
     def symbol_at(self, file: str, line: int, column: int | None = None, unit: ColumnUnit = "characters") -> SymbolAt:
-        """Return the symbol at a position, or the reason why none is found.
+        """Return the symbol at a line and column, or the reason why none is found.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -173,7 +173,7 @@ class Positions:
         return _File(path, language, text, lines, is_stale, found)
 
     def _reason(self, view: GraphView, here: _File, line: int, column: int) -> str:
-        """Return why no symbol is found at a position of a file."""
+        """Return why no symbol is found at a line and column of a file."""
         if not here.text and here.is_stale:
             return "the file cannot be read any more; run `graphmem index`"
         last = len(here.lines) - 1 if here.lines[-1] == "" and len(here.lines) > 1 else len(here.lines)
@@ -227,7 +227,7 @@ def _text_only(here: _File) -> str:
 
 
 def _at(here: _File, line: int, column: int) -> FoundName | None:
-    """Return the name at a position; None if no name is there."""
+    """Return the name at a line and column; None if no name is there."""
     return min((one for one in here.found if _is_on(one.place, line, column)), key=lambda one: _nearness(one, column), default=None)
 
 
@@ -297,7 +297,7 @@ def _characters(line: str, column: int, unit: ColumnUnit) -> int:
 
 
 def _syntax(here: _File, line: int, column: int) -> str:
-    """Return "comment", "string" or "": the syntax around a position.
+    """Return "comment", "string" or "": the syntax around a column.
 
     The result is "" if the position is in neither.
     """

@@ -103,8 +103,8 @@ class ImpactQuestions:
     def _beside(self, view: GraphView, report: ImpactReport, targets: Sequence[int]) -> ImpactReport:
         """Add memories, and code of other projects, to an impact report.
 
-        The memories are about the code in the report. The code of other projects shares contracts (such as routes) with the code in the
-        report.
+        `targets` are the nodes of the question. The memories are about the code in the report. The code of other projects shares contracts
+        (such as routes) with the code in the report.
         """
         reached = {one.symbol.id: one.confidence for one in (*report.hits, *report.tests)}
         reached |= dict.fromkeys((one.id for one in report.targets), 1.0)

@@ -54,7 +54,10 @@ class Described:
         return self.is_on and self.paragraphs.wanted
 
     def modules(self, here: Semantics, infos: Sequence[ModuleInfo]) -> list[ModuleInfo]:
-        """Return modules, each with the text that a language model wrote about it."""
+        """Return the modules `infos`, each with the text that a model wrote on it.
+
+        The model is a language model.
+        """
         if not self.writes:
             return list(infos)
         wanted = {info.id for info in infos}

@@ -87,7 +87,7 @@ def asks_why(question: str) -> bool:
 
 
 def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., SearchAnswer], root: Path) -> tuple[list[Reason], list[str]]:
-    """Return passages that give a reason for what a question asks, and notes.
+    """Return (passages that give a reason for what a question asks, notes).
 
     If no passage gives a reason, the passages nearest to the question are returned. A note says which of the sources could not be searched.
 
@@ -132,7 +132,7 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
 def _varied(some: Iterable[Reason]) -> Iterator[Reason]:
     """Yield reasons without repeated texts, and not too many of one kind.
 
-    Reasons of one kind have the same source, such as commits. At most `_EACH` reasons of a kind are yielded.
+    `some` are the reasons. Reasons of one kind have the same source, such as commits. At most `_EACH` reasons of a kind are yielded.
     """
     texts: set[str] = set()
     kinds: Counter[str] = Counter()

@@ -218,7 +218,8 @@ class SystemQuestions:
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
         """Return a page of entry points, such as routes and commands.
 
-        The commands that the project declares come first, then other kinds. Examples and scripts come last.
+        The page has `limit` entry points of the given `kinds`, after `offset` others. The commands that the project declares come first,
+        then other kinds. Examples and scripts come last.
 
         Returns:
             The page. Its counts by kind include tests and fixtures.

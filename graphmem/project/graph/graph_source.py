@@ -191,7 +191,7 @@ class GraphSource:
 
 
 def with_stale(state: IndexState, paths: Collection[str]) -> IndexState:
-    """Add changed files to the files that an index state reports as stale."""
+    """Add the changed files `paths` to the stale files of an index state."""
     every = sorted({*state.stale, *paths})
     if state.state not in ("fresh", "stale") or len(every) <= len(state.stale):
         return state

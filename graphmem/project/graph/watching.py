@@ -177,7 +177,7 @@ class Watcher:
         return sorted(self._folders | ({self._git} if self._git else set()))
 
     def _absolute(self, relative: Collection[str]) -> set[str]:
-        """Convert paths of folders from the root to absolute ones, if they exist."""
+        """Convert folders, as paths from the root, to absolute ones that exist."""
         found = (os.path.join(self._root, folder) if folder else self._root for folder in relative)
         return {folder for folder in found if os.path.isdir(folder)}
 
@@ -213,7 +213,10 @@ class Watcher:
                 is_moved |= self._received({path for _, path in events})
 
     def _received(self, absolute: set[str]) -> bool:
-        """Process changed paths; return whether the folders to watch changed."""
+        """Process the changed paths `absolute`; return whether folders changed.
+
+        If they did, other folders must be watched from now on.
+        """
         is_moved = False
         paths: set[str] = set()
         for path in absolute:

@@ -105,8 +105,8 @@ class CoAccess:
     def co_access(self, files: Sequence[str], limit: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
         """Return files that change together with given files, best first.
 
-        Iterating over the answer yields its hits. If neither the history nor the index knows a given file, only files with similar names
-        are returned, because nothing else is known.
+        For `depth` and `min_sessions`, see `HistoryOperations.co_access`. Iterating over the answer yields its hits. If neither the history
+        nor the index knows a given file, only files with similar names are returned, because nothing else is known.
 
         Raises:
             BadInputError: no file is given, or an argument is out of range.
@@ -120,8 +120,8 @@ class CoAccess:
     def together(self, paths: Sequence[str], limit: int, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
         """Return files that change together with given files, as `co_access` does.
 
-        The paths are those of git or of the index. So a path may contain what a person's input may not, such as control characters, a
-        tilde at its beginning, or bytes that are not UTF-8.
+        For `depth` and `min_sessions`, see `HistoryOperations.co_access`. The paths are those of git or of the index. So a path may contain
+        what a person's input may not, such as control characters, a tilde at its beginning, or bytes that are not UTF-8.
 
         Raises:
             HistoryError: the log is damaged.

@@ -218,5 +218,5 @@ class HistorySource:
 
 
 def iso(at: float) -> str:
-    """Convert seconds since 1970 to a time in ISO 8601."""
+    """Convert `at`, seconds since 1970, to a time in ISO 8601."""
     return git_log.moment(at).isoformat(timespec="seconds")

@@ -361,7 +361,10 @@ class Branches:
 
 
 def _keep(db: sqlite3.Connection, bodies: Mapping[str, bytes]) -> None:
-    """Store rows by digest, and texts of rows that had none."""
+    """Store rows by their digest, and texts of rows that had none.
+
+    `bodies` maps each digest to the row as bytes.
+    """
     for digest, body in sorted(bodies.items()):
         found = db.execute("SELECT rows FROM body WHERE digest = ?", (digest,)).fetchone()
         if found is None or (text_in(found[0]) is None and text_in(body) is not None):

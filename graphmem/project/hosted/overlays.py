@@ -369,7 +369,7 @@ class Overlays:
         return generation
 
     def _shown(self, overlay: Overlay, paths: Sequence[str]) -> Rows:
-        """Return the graph rows of files as the branch's open graph shows them.
+        """Return the graph rows of `paths` as the branch's open graph shows them.
 
         The rows are nodes, and the edges that begin in these files. The edges come from the open graph.
         """
@@ -378,7 +378,7 @@ class Overlays:
         return Rows(rows.files, rows.symbols, rows.chunks, edges, rows.unresolved, rows.occurrences, {})
 
     def _stored(self, overlay: Overlay, paths: Sequence[str]) -> Rows:
-        """Return the graph rows of files as the branch's store has them.
+        """Return the graph rows of the files `paths` from the branch's store.
 
         The rows are nodes, and the edges that begin in these files. The store may be newer than the branch's open graph.
         """

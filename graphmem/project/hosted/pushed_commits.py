@@ -25,7 +25,7 @@ _AUTHOR: Final = 64  # characters
 
 
 def digest_of(keys: Iterable[str]) -> str:
-    """Return a hash of a set of commits, given by their Git hashes."""
+    """Return a hash of a set of commits; `keys` are their Git hashes."""
     return hashlib.blake2b("\n".join(sorted(keys)).encode(), digest_size=16).hexdigest()
 
 

@@ -76,7 +76,7 @@ def rows_by_path(tables: Mapping[str, list[list[Any]]]) -> dict[str, dict[str, l
 
 
 def external_rows(store: GraphReads) -> dict[str, ExternalRow]:
-    """Return the external names of a graph by id: names defined elsewhere.
+    """Return the externals of a graph by id: names that others define.
 
     An example is a function of a library that the project uses.
     """

@@ -306,7 +306,7 @@ class _Parts:
             self._part, self._size, self.number = _empty(), 0, self.number + 1
 
     def end(self, last: Mapping[str, Any]) -> dict[str, Any]:
-        """Tell the server that all parts were sent; return the server's answer.
+        """Tell the server that all parts were sent; return its answer (JSON data).
 
         `last` describes the whole push, for example its number of parts.
         """

@@ -135,7 +135,7 @@ class Receiving:
         }
 
     def _digests(self) -> dict[str, str]:
-        """Return a hash of the graph rows of each file; {} if unknown.
+        """Map each file to a hash of its graph rows; {} if unknown.
 
         The files are those of the project's main branch.
         """

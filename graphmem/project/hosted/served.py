@@ -97,7 +97,10 @@ def expect_known(requested: Iterable[str], known: Sequence[str]) -> None:
 
 
 def served(name: str, path: str, project: Project, *, is_open: bool) -> ServedProject:
-    """Return the entry of a project in the list of a server's projects."""
+    """Return the entry of a project in the list of a server's projects.
+
+    `path` is the project's address on the server, and `is_open` tells whether the project is open now.
+    """
     state = project.state
     return ServedProject(name, path, state.files, state.symbols, state.generation, state.indexed_at, is_open, [])
 

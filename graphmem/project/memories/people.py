@@ -194,7 +194,8 @@ class PeopleFiles:
     def _expect_ours(self, target: Path, root: Path | None, *, personal: bool, remote: bool) -> None:
         """Refuse to write memories into a file that must not contain any.
 
-        An example is a file with instructions for agents. `target` is the file, and `root` the project's root.
+        An example is a file with instructions for agents. `target` is the file, and `root` the project's root. `personal` tells whether
+        personal memories are written, and `remote` whether the request comes from another machine.
 
         Raises:
             BadInputError: the file is refused; the message names the setting that would allow it, if one exists.

@@ -65,7 +65,10 @@ class UserMemories:
             self.own.put(Own(info.id, info.content, info.type, tuple(info.tags)))
 
     def drop(self, ids: list[str]) -> None:
-        """Remove memories from the person's file, and so from all projects."""
+        """Remove the memories `ids` from the person's file.
+
+        They disappear from all projects.
+        """
         for one in ids:
             self.own.remove(one)
 

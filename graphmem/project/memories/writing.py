@@ -223,8 +223,9 @@ class Memories:
     def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> Noted:
         """Count memories as injected, used or confirmed.
 
-        `injected` means shown; `used` means opened, cited or acted on; `confirmed` means agreed with. The use is recorded for `session`.
-        Without `session`, it is recorded for every running session that was shown the memory.
+        `ids` are the memories, and `use` is one of these words. `injected` means shown; `used` means opened, cited or acted on; `confirmed`
+        means agreed with. The use is recorded for `session`. Without `session`, it is recorded for every running session that was shown the
+        memory.
         """
         changing.note_use(self.book, ids, use, session=session)
         self.sessions.tell(session or "", [self.book.row(one).id for one in ids], use != "injected")
@@ -232,7 +233,7 @@ class Memories:
         return Noted(list(ids))
 
     def use_of_session(self, session: str, ids: Sequence[str]) -> None:
-        """Record that a session's agent used the given memories."""
+        """Record that a session's agent used the memories `ids`."""
         self.note_use(ids, session=session)
 
     def doubt_of_session(self, session: str, doubt: Doubt) -> None:
@@ -279,6 +280,7 @@ class Memories:
             filter: see `memory.repository.filters.MemoryQuery`; by default all memories that are neither superseded nor deprecated.
             sort: newest, oldest, updated, importance, confidence, strength or used.
             limit: 1 to 1,000.
+            offset: number of memories to skip.
         """
         self.user.refresh(retry=False)
         return read.memories(self.book, filter, sort, limit, offset)

@@ -220,7 +220,7 @@ class EditAdvice:
         return tuple((one.path, its.focus) for one, its in found[:1])
 
     def _run_by_a_runner(self, tests: Sequence[TestCase]) -> tuple[TestCase, ...]:
-        """Return `tests` without those that the project's runner does not run.
+        """Return those of `tests` that the project's test runner runs.
 
         A file of helpers, for example, is left out.
         """

@@ -46,8 +46,8 @@ def _defines(view: GraphView, owner: int, name: str) -> bool:
 def _is_collected(view: GraphView, owner: int) -> bool:
     """Whether a test runner collects tests from a class.
 
-    pytest and unittest skip classes, such as mixins, that are not named `Test…` and do not inherit `TestCase`. The runners of languages
-    without `collected_classes` in their conventions skip abstract classes.
+    `owner` is the node of the class. pytest and unittest skip classes, such as mixins, that are not named `Test…` and do not inherit
+    `TestCase`. The runners of languages without `collected_classes` in their conventions skip abstract classes.
     """
     known = conventions_of(view.language_of(view.path(owner)))
     if not known.collected_classes:

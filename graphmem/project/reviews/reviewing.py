@@ -164,9 +164,9 @@ class Reviews:
     ) -> Iterable[tuple[int, float, str]]:
         """Yield the tests to run for a diff, as (node, confidence, reason).
 
-        The reason is "changed" if the diff changes the test itself, and "ran" if the test ran changed code in a recorded run. It is
-        "reaches" if a path of edges leads from the test to changed code. The tests in `possible`, which may reach the change, have the
-        reason that is given there. A test may be yielded several times.
+        `hits` are the affected tests. The reason is "changed" if the diff changes the test itself, and "ran" if the test ran changed code
+        in a recorded run. It is "reaches" if a path of edges leads from the test to changed code. The tests in `possible`, which may reach
+        the change, have the reason that is given there. A test may be yielded several times.
         """
         for one in changed:
             node = view.index_of.get(one.symbol.id)
@@ -252,7 +252,10 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def _unindexed(view: GraphView, changed: Sequence[ChangedSymbol]) -> Iterable[Place]:
-    """Yield tests in a diff that are not in the graph yet."""
+    """Yield tests in a diff that are not in the graph yet.
+
+    `changed` are the changed symbols.
+    """
     for one in changed:
         symbol = one.symbol
         if symbol.entry_point == "test" and one.change != "removed" and symbol.id not in view.index_of:

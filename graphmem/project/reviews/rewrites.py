@@ -77,10 +77,10 @@ def _changes(edit: Edit, text: str, written: str) -> Iterator[Edit]:
 
 
 def _gap(old: Sequence[str], base: int, lines: Sequence[str]) -> tuple[int, str]:
-    """Return the place of inserted lines, below a blank line if possible.
+    """Return (position, text) of inserted lines, at a blank line if possible.
 
-    Lines that are inserted between equal lines have several places. For example, a new function and the blank line around it may come
-    before or after that blank line.
+    `lines` are inserted at the position `base` of `old`. Lines that are inserted between equal lines have several positions. For example, a
+    new function and the blank line around it may come before or after that blank line.
     """
     at, moved = base, list(lines)
     while old[at - 1].strip() and at < len(old) and moved[0] == old[at]:

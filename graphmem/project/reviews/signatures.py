@@ -72,7 +72,10 @@ def _split(one: Definition) -> tuple[str, str, str] | None:
 
 
 def _head(split: tuple[str, str, str], one: Definition) -> str:
-    """Return the text before the parameters, without the receiver's name."""
+    """Return the text before the parameters, without the receiver's name.
+
+    `split` has the parts of the signature: text before the parameters, the parameters, text after them. `one` is the definition.
+    """
     head, inner, _ = split
     receivers = len(one.parameters) - sum(1 for part in _parts(inner, ",") if part.strip())
     for receiver in one.parameters[: max(0, receivers)]:

@@ -54,7 +54,7 @@ class SearchQuestions:
     ) -> SearchAnswer:
         """Search code and memories; the best hit comes first.
 
-        Iterating over the answer yields its hits.
+        For the parameters, see `CodeOperations.search`. Iterating over the answer yields its hits.
 
         Raises:
             BadInputError: see `search.request.check`.

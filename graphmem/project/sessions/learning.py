@@ -223,7 +223,7 @@ class SessionLearning:
         return _state(self.switch.now())
 
     def set_learning(self, state: str, minutes: int | None = None) -> LearningState:
-        """Switch learning on or off, or pause it.
+        """Switch learning on or off, or pause it for some `minutes`.
 
         Raises:
             BadInputError: as for `LearningSwitch.choose`.
@@ -233,7 +233,8 @@ class SessionLearning:
     def pause(self, minutes: int | None) -> str:
         """Pause learning for a person who typed `/pause` to an agent.
 
-        Returns a message for the person. If the pause is refused, the message has the reason.
+        `minutes` is the length of the pause; None for no end. Returns a message for the person. If the pause is refused, the message has
+        the reason.
         """
         if not caller().may(rule_of("set_learning").needs):
             return "graphmem: this token may not pause learning; ask somebody who curates the memories of this project."

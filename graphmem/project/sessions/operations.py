@@ -185,7 +185,8 @@ class Sessions:
     def sessions(self, state: str = "", limit: int = 50, offset: int = 0) -> SessionPage:
         """List agents' sessions: running ones first, then the newest.
 
-        The words of people are left out for a caller who may not see every memory, because a session has no owner.
+        The page has `limit` sessions, after `offset` others. The words of people are left out for a caller who may not see every memory,
+        because a session has no owner.
 
         Raises:
             BadInputError: an argument is out of range.

@@ -53,8 +53,8 @@ def key_of(view: GraphView, commits: int) -> str:
 def save(path: Path, generation: int, key: str, parts: dict[str, Any]) -> None:
     """Write derived results, such as modules, to a file.
 
-    `key` is the result of `key_of`; it shows later whether the results are outdated. `parts` has the results by name. A reader sees either
-    the whole old file or the whole new file.
+    `generation` is the number of changes of the graph. `key` is the result of `key_of`; it shows later whether the results are outdated.
+    `parts` has the results by name. A reader sees either the whole old file or the whole new file.
 
     Raises:
         OSError: the file cannot be written; the old file still exists.

@@ -234,7 +234,7 @@ def _pinned(value: Sequence[float]) -> list[float]:
 def _anchors(modules: Modules, paths: Sequence[str]) -> list[str]:
     """Return the largest files of a module, by which it is recognized later.
 
-    When modules change, the largest files most likely stay in the module.
+    `paths` are the files of the module. When modules change, the largest files most likely stay in the module.
     """
     lines = dict(zip(modules.files.paths, modules.files.lines.tolist(), strict=True))
     return sorted(sorted(paths, key=lambda path: (-lines[path], path))[:ANCHORS])

@@ -85,7 +85,10 @@ class Sharing:
         return self.sharing_status()
 
     def news(self, days: int, limit: int, important: Sequence[str]) -> TeamNews:
-        """Return news of the team; see `OrganisationOperations.team_news`."""
+        """Return the team's news of the last `days`; see `team_news`.
+
+        `important` has the ids of memories that a newcomer should read.
+        """
         if self._side.exists:
             return news(self.book, Team(authors_of(self._side)), self._exchange.disagreements(), days, limit, important, shared=True)
         person = caller().person

@@ -167,7 +167,10 @@ def _about_index(inputs: Inputs, stored: StoredParts, context: ContextParts, age
 def _endings(
     inputs: Inputs, stored: StoredParts, code: CodeParts, context: ContextParts, agents: AgentParts
 ) -> tuple[Callable[[], object], ...]:
-    """Return the functions that close the parts, in the order of closing."""
+    """Return the functions that close the parts, in the order of closing.
+
+    Parts are the objects that implement the operations of an open index.
+    """
     return (
         code.runs.begin_closing,
         stored.following.stop,

@@ -35,7 +35,10 @@ _Number = TypeVar("_Number", bound=np.generic)
 
 
 def text(values: Any) -> Any:
-    """Convert a column of strings to one contiguous StringArray without nulls."""
+    """Convert strings to one contiguous Arrow StringArray without nulls.
+
+    `values` is a list, or a column of Arrow.
+    """
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     elif not isinstance(values, pa.Array):
@@ -51,7 +54,7 @@ def text(values: Any) -> Any:
 
 
 def joined(parts: list[Any]) -> Any:
-    """Concatenate several columns of strings to one column."""
+    """Concatenate the columns of strings `parts` to one column of Arrow."""
     return pa.concat_arrays([text(part) for part in parts])
 
 
@@ -227,7 +230,8 @@ def sites(lines: Any, line: npt.NDArray[np.generic]) -> Any:
 def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
     """Return the position of each rule in the list `rules`.
 
-    A rule is the name of the method by which the target of an edge was found. A rule that is not in the list gets 0.
+    `words` are the rules to look up. A rule is the name of the method by which the target of an edge was found. A rule that is not in the
+    list gets 0.
 
     Raises:
         LimitError: more than 256 rules are in use.

@@ -56,6 +56,8 @@ class GraphEdges(GraphNodes):
     def lines_of(self, row: int) -> list[int]:
         """Return all lines of an edge in the file of its source node, ascending.
 
+        `row` is the position of the edge in the arrays of the graph.
+
         If a function calls another function twice, the edge has two lines.
         """
         sites = self.arrays.edges.lines[row].as_py()

@@ -14,7 +14,9 @@ from graphmem.runtime.arrow import computed
 
 
 def entry_points(arrays: GraphArrays) -> Any:
-    """Return the kind of entry point of each node; "" for other nodes.
+    """Return the kind of entry point of each node, as an Arrow column.
+
+    The kind is "" for a node that is not an entry point.
 
     If a symbol is stored with a kind of entry point, this kind is returned. Otherwise the incoming edges of the symbol decide. Each edge
     has a rule, which names how its target was found. If the rule of an incoming edge is in `ENTRY_RULES`, the name of the rule is the kind.

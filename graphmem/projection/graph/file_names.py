@@ -58,7 +58,10 @@ class FileNames:
 
 
 def _shared(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return the number of common last parts: 2 for `a/b/c` and `x/b/c`."""
+    """Return the number of common last parts of two paths.
+
+    For `a/b/c` and `x/b/c`, given by their parts, it is 2.
+    """
     same = 0
     while same < min(len(left), len(right)) and left[-1 - same] == right[-1 - same]:
         same += 1

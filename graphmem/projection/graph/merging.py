@@ -126,7 +126,7 @@ class Merge:
         return np.concatenate([old, new])[self.gather]
 
     def take_text(self, old: Any, new: Any) -> Any:
-        """Return a column of strings after the merge of old and new rows."""
+        """Return a column of strings (Arrow) after the merge of old and new rows."""
         new = text(new)
         if self.is_replacement and (not len(new) or old.take(pa.array(self.placed)).equals(new)):
             return old

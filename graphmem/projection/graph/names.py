@@ -145,6 +145,8 @@ class GraphNames(GraphNodes):
     def twin(self, i: int) -> int:
         """Return a symbol's position among the file's symbols of the same name.
 
+        `i` is the node of the symbol.
+
         The first such symbol in the file has position 1. For example, the setter of a property is the second definition of its name.
         """
         same = [one for one in self.by_qualname(self.qualname(i)).tolist() if self.path_index[one] == self.path_index[i]]
@@ -232,7 +234,7 @@ class GraphNames(GraphNodes):
 
     @cached_property
     def text_only(self) -> dict[str, int]:
-        """Count the files of each language without a grammar, most first."""
+        """Map each language without a grammar to its number of files, most first."""
         return dict(text_only_files(self.text_paths).most_common())
 
     @cached_property

@@ -87,31 +87,31 @@ class GraphNodes:
         return {path: i for i, path in enumerate(self.paths)}
 
     def path(self, i: int) -> str:
-        """Return the path of a node's file; "" for a package or its symbols."""
+        """Return the path of the file of node `i`; "" for a package's symbols."""
         p = int(self.path_index[i])
         return self.paths[p] if p >= 0 else ""
 
     def name(self, i: int) -> str:
-        """Return the last part of a node's name; for a file, its base name."""
+        """Return the last part of the name of node `i`; for a file, its base name."""
         return str(self.arrays.nodes.name[i].as_py())
 
     def qualname(self, i: int) -> str:
-        """Return a node's dotted name inside its file; "" for a file.
+        """Return the dotted name of node `i` inside its file; "" for a file.
 
         For a symbol of a used package, the name includes the package.
         """
         return str(self.arrays.nodes.qualname[i].as_py())
 
     def signature(self, i: int) -> str:
-        """Return a symbol's signature on one line; "" if it has none."""
+        """Return the signature of symbol `i` on one line; "" if it has none."""
         return str(self.arrays.nodes.signature[i].as_py())
 
     def doc(self, i: int) -> str:
-        """Return the first paragraph of a symbol's documentation; "" without one."""
+        """Return the first paragraph of the documentation of symbol `i`, or ""."""
         return str(self.arrays.nodes.doc[i].as_py())
 
     def modifiers(self, i: int) -> list[str]:
-        """Return the modifiers of a symbol, sorted."""
+        """Return the modifiers of symbol `i`, such as "abstract", sorted."""
         return str(self.arrays.nodes.modifiers[i].as_py()).split()
 
     @cached_property
@@ -126,18 +126,21 @@ class GraphNodes:
 
     @cached_property
     def entry_points(self) -> Any:
-        """Kind of entry point of each node, such as "test"; "" for other nodes."""
+        """Kind of entry point of each node, such as "test", as an Arrow column.
+
+        The kind is "" for a node that is not an entry point.
+        """
         return entry_points(self.arrays)
 
     def entry_point(self, i: int) -> str:
-        """Return the kind of entry point, such as "test" or "route", of a node.
+        """Return the kind of entry point, such as "test" or "route", of node `i`.
 
         The result is "" if the node is not an entry point.
         """
         return str(self.entry_points[i].as_py())
 
     def body_hash(self, i: int) -> str:
-        """Return the hash of a symbol's code; "" for other nodes.
+        """Return the hash of the code of symbol `i`; "" for other nodes.
 
         The layout of the code, such as its indentation, does not change the hash.
         """
@@ -165,7 +168,7 @@ class GraphNodes:
         return runnable
 
     def info(self, i: int) -> SymbolInfo:
-        """Return a node as a `SymbolInfo`, with name, kind, file and lines."""
+        """Return node `i` as a `SymbolInfo`, with name, kind, file and lines."""
         return self.infos((int(i),))[0]
 
     def infos(self, indices: Sequence[int] | npt.NDArray[np.generic]) -> list[SymbolInfo]:

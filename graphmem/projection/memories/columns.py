@@ -52,7 +52,10 @@ class MemoryColumns:
 
     @classmethod
     def restored(cls, arrays: Mapping[str, npt.NDArray[np.generic]], types: dict[str, int]) -> MemoryColumns:
-        """Build columns from arrays that `state` returned; the arrays are copied."""
+        """Build columns from arrays that `state` returned; the arrays are copied.
+
+        `types` maps the types of memories to numbers.
+        """
         columns = cls()
         columns.types = types
         for name in _NAMES:

@@ -55,8 +55,8 @@ def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
 def load_memories(path: Path, generation: int, key: str, notes: list[str] | None = None) -> MemoryIndex | None:
     """Load the saved index of memories, without vectors, or return None.
 
-    The result is None if the file is missing or damaged, or was not saved with the same `key`. `notes` receives a sentence if the file is
-    damaged.
+    The result is None if the file is missing or damaged, or was not saved with the same `key`. `generation` is the number of changes of the
+    memories. `notes` receives a sentence if the file is damaged.
     """
     saved = read_or_none(path, _KIND, _VERSION, notes)
     if saved is None or (saved.generation, saved.meta) != (generation, {"key": key, "format": FORMAT}):

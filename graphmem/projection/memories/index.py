@@ -79,6 +79,8 @@ class MemoryIndex(MemorySearch, MemoryMoments):
     def restored(cls, generation: int, columns: Mapping[str, npt.NDArray[np.generic]], rest: Mapping[str, Any]) -> MemoryIndex:
         """Build the index from saved content, without vectors.
 
+        `generation` is the number of changes of the memories.
+
         `columns` and `rest` are the two results of `state()`.
         """
         index = cls(generation)

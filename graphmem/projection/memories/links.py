@@ -37,7 +37,7 @@ class MemoryLinks(ABC):
 
     @abstractmethod
     def _visible(self, ids: Collection[str]) -> Collection[str]:
-        """Return the given memories that the caller may see.
+        """Return those of the memories `ids` that the caller may see.
 
         The lock must be held.
         """
@@ -108,7 +108,7 @@ class MemoryLinks(ABC):
     # ---- keeping
 
     def _links_state(self) -> tuple[object, ...]:
-        """Return all links as values that `marshal` supports.
+        """Return all links as a tuple of values that `marshal` supports.
 
         `_restore_links` accepts the result.
         """

@@ -38,9 +38,9 @@ class MemoryMoments(MemorySlots):
             return [*reversed(older), memory_id, *self._walk(place, 1, after)]
 
     def years(self) -> tuple[int, int] | None:
-        """Return the years of creation of the oldest and newest memory.
+        """Return the years in which the oldest and newest memory were made.
 
-        The result is None if the index is empty.
+        The result is (first year, last year), or None if the index is empty.
         """
         with self._lock:
             ends = self._timeline.ends()

@@ -25,7 +25,7 @@ def micros(moment: datetime) -> int:
 
 
 def moment(at: int) -> datetime:
-    """Convert a number of microseconds since 1970 to a time."""
+    """Convert `at`, microseconds since 1970, to a time."""
     return _EPOCH + at * _MICROSECOND
 
 

@@ -66,9 +66,9 @@ class MemorySearch(MemorySlots):
             return self._best(rows[cosines >= min_cosine], cosines[cosines >= min_cosine], limit)
 
     def cosines(self, vector: F32, ids: Iterable[str]) -> dict[str, float]:
-        """Return the cosine between `vector` and the vector of each given memory.
+        """Return the cosine of `vector` with the vector of each memory in `ids`.
 
-        Unknown memories, and memories without a vector, are left out.
+        The result maps ids to cosines. Unknown memories, and memories without a vector, are left out.
         """
         with self._lock:
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
@@ -144,7 +144,7 @@ class MemorySearch(MemorySlots):
     def echoes(self, best: Mapping[str, float], without: Sequence[str], ids: Iterable[str]) -> dict[str, float]:
         """Return a score for memories that share rare words with the best hits.
 
-        Memories without such words are left out.
+        The result maps ids to scores. Memories without such words are left out.
 
         Args:
             best: id of each best hit -> its score. The words of a hit count in proportion to this score.

@@ -169,7 +169,7 @@ class MemorySlots(MemoryLinks):
         return self._words.mask(self._hidden())
 
     def _visible(self, ids: Collection[str]) -> Collection[str]:
-        """Return the given memories that the caller may see.
+        """Return those of the memories `ids` that the caller may see.
 
         The lock must be held.
         """

@@ -44,7 +44,9 @@ class Timeline:
         return bisect_left(self._entries, entry)
 
     def between(self, first: int, last: int) -> list[tuple[int, str]]:
-        """Return the memories created between two times, oldest first.
+        """Return the memories created from `first` to `last`, oldest first.
+
+        The times are in microseconds since 1970.
 
         Each memory is (creation time in microseconds, id).
         """

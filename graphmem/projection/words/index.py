@@ -313,7 +313,7 @@ class WordIndex:
             return [Entry._make(row[1:]) for row in db.execute(f"{SELECT} WHERE e.rowid IN ({marks(rows)})", rows)]
 
     def entries(self, ids: Iterable[str], *, texts: bool = True) -> dict[str, Entry]:
-        """Return the chunks with given ids, with or without their texts.
+        """Map the given ids of chunks to the chunks, with or without their texts.
 
         Unknown ids are left out.
         """
@@ -327,7 +327,7 @@ class WordIndex:
         return found
 
     def numbers_of(self, stems: Iterable[str]) -> dict[str, int]:
-        """Return the numbers under which the word index stores given stems.
+        """Map given stems to their numbers in the word index.
 
         A stem that no text has is left out.
         """

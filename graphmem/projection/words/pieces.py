@@ -82,7 +82,7 @@ class Pieces:
         return {chunk: piece for chunk in chunks if (piece := kept.get(chunk)) is not None}
 
     def add(self, pieces: Mapping[str, Piece]) -> None:
-        """Add chunks whose lines were divided among symbols, by chunk id.
+        """Add the chunks `pieces`, whose lines were divided among symbols, by id.
 
         Existing entries are not replaced. If the cache becomes too large, its oldest entries are dropped.
         """

@@ -75,7 +75,7 @@ class Stemmer:
         _known.clear()
 
     def __call__(self, words: Iterable[str]) -> dict[str, str]:
-        """Return the stem of each word.
+        """Map each of `words` to its stem.
 
         If the tokenizer splits a word, its stem is the stem of the first part. If the tokenizer finds nothing to index, the stem is the
         word itself.
@@ -142,7 +142,7 @@ class Postings:
             self._words += len(words)
 
     def state(self) -> tuple[Any, ...]:
-        """Return the whole index as values that `marshal` supports.
+        """Return the whole index as a tuple of values that `marshal` supports.
 
         The method `restore` accepts these values. Cached stems are left out.
         """

@@ -55,7 +55,10 @@ def create_tables(db: sqlite3.Connection) -> None:
 
 
 def complete_tables(db: sqlite3.Connection, generation: int) -> None:
-    """Add SQL indexes and the graph's change number to a new file; commit."""
+    """Add SQL indexes and the graph's change number to a new file; commit.
+
+    `generation` is the change number.
+    """
     for statement in _INDEXES.strip().split(";\n"):
         db.execute(statement.rstrip(";"))
     set_meta(db, generation)
@@ -68,7 +71,10 @@ def complete_tables(db: sqlite3.Connection, generation: int) -> None:
 
 
 def set_meta(db: sqlite3.Connection, generation: int) -> None:
-    """Store the graph's change number and the format number beside the words."""
+    """Store the graph's change number and the format number beside the words.
+
+    `generation` is the change number.
+    """
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [("generation", str(generation)), ("format", str(FORMAT))])
 
 
@@ -90,7 +96,7 @@ def marks(values: Sequence[object]) -> str:
 
 
 def filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[str]]:
-    """Return SQL conditions for kinds and paths, with their parameters.
+    """Return (SQL conditions for kinds and paths, their parameters).
 
     The conditions are on the table `e` and begin with AND. A path of a directory selects every file below the directory.
     """
@@ -122,7 +128,7 @@ def of_table(table: Any) -> Iterator[list[Entry]]:
 
 
 def insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], first: int) -> None:
-    """Insert rows, with their words, into the word index.
+    """Insert the rows `entries`, with their words, into the word index.
 
     `first` is the row number of the first inserted row.
     """
@@ -142,7 +148,9 @@ def insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], f
 
 
 def delete(db: sqlite3.Connection, ids: list[str]) -> list[int]:
-    """Delete rows of the word index, with their words; return their numbers.
+    """Delete the rows of chunks from the word index; return the rows' numbers.
+
+    `ids` are the ids of the chunks.
 
     The texts are read first, because FTS5 needs exactly the text that was inserted.
     """
@@ -171,7 +179,7 @@ def _path_words(path: str) -> str:
 
 
 def _set_hash_size(db: sqlite3.Connection, size: int) -> None:
-    """Set how much data FTS5 collects in memory before writing a segment."""
+    """Set how many bytes FTS5 collects in memory before writing a segment."""
     db.execute("INSERT INTO words(words, rank) VALUES ('hashsize', ?)", (size,))
 
 

@@ -58,7 +58,7 @@ class StemNumbers:
 
 
 def known_numbers(db: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int]:
-    """Return the number of each stem in the word index `db`.
+    """Map stems to their numbers in the word index `db`.
 
     Stems that are not in the index are left out of the result.
     """

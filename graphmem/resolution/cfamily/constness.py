@@ -30,11 +30,11 @@ def is_const(inference: Inference, method: Symbol) -> bool:
 
 
 def fitting(inference: Inference, entry: FileEntry, site: Reference | CallSite, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-    """Return the versions of a method that a receiver can call, by `const`.
+    """Return the `const` versions of a method, or the others, for a call.
 
-    `methods` are the versions, with and without `const`. A constant receiver can call only the versions with `const`. Any other receiver
-    calls only the versions without `const`. All versions are returned if it is unknown whether the receiver is constant, or if the
-    versions do not differ by `const`.
+    `methods` are all versions of the method, and `site` is the call. On a constant object, only versions with `const` can be called. On any
+    other object, only the versions without `const` are returned. All versions are returned if it is unknown whether the object is constant,
+    or if the versions do not differ by `const`.
     """
     found = entry.terms[site.term]
     callee = entry.terms[found[1]] if found[0] == CALL else None

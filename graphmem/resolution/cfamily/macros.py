@@ -95,7 +95,10 @@ class Expansion:
         return found
 
     def _places(self, name: str) -> Sequence[Place]:
-        """Return the bindings of a name at the place of use."""
+        """Return the places that define a name, as seen from the use of the macro.
+
+        Examples of such a place are `#define name`, a variable and a parameter.
+        """
         found = self.bound.get(name)
         if found is None:
             found = self.bound[name] = self.inference.lookup(self.entry, self.scope, name, self.line) or ()

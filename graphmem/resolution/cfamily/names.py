@@ -81,9 +81,10 @@ class CFamilyNames(ScopedRules):
         return found if package == self._group else _named(found, package)
 
     def seen_first(self, entry: FileEntry, scope: int, places: Sequence[Place]) -> Sequence[Place]:
-        """Return those bindings of a name that the namespace of a scope sees.
+        """Return the definitions of a name that code in a namespace refers to.
 
-        Namespaces inside of this one are left out, if others define the name. A class of an inner namespace hides those of outer ones.
+        `places` are all definitions of the name. `scope` is the code that uses the name, in the file `entry`. A class of an inner namespace
+        hides classes of outer ones. Definitions in namespaces inside that of `scope` are left out if there are others.
         """
         if not scope:
             return places
@@ -312,7 +313,10 @@ def _modifiers(place: Place) -> Sequence[str]:
 
 
 def _named(places: list[Place], written: str) -> list[Place]:
-    """Return those bindings of a name that a written namespace contains."""
+    """Return the definitions of a name in the namespace that code writes.
+
+    `places` are all definitions. `written` is the namespace before the name, such as `a::b` in `a::b::name`.
+    """
     if len(places) < 2:
         return places
     spaces = [space_of(place) for place in places]

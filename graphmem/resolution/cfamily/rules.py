@@ -90,9 +90,10 @@ class CFamilyRules(CFamilyOperators):
         return conversions(inference, entry, reference, function)
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: TermIndex) -> Type:
-        """Return the type of a declaration.
+        """Return the type that a declaration, such as `Item *x`, gives a name.
 
-        An iterator of a container, `vector<Item>::iterator`, counts as the container.
+        `term` is the index of the type's expression in the file `entry`. An iterator of a container, `vector<Item>::iterator`, counts as
+        the container.
         """
         written = entry.terms[term]
         if written[0] == ATTR and written[2] in _ITERATORS:
@@ -157,7 +158,10 @@ class CFamilyRules(CFamilyOperators):
         return super().builtin(name)
 
     def undeclared(self, entry: FileEntry, binding: Binding) -> Type:
-        """Return the type of a constant of an enum, which is the enum itself."""
+        """Return the type of a constant of an enum, which is the enum itself.
+
+        `binding` is the place in the file `entry` that defines the constant.
+        """
         symbol = entry.symbols[binding.scope]
         return one((INST, symbol, False)) if symbol.kind == "enum" else EMPTY
 

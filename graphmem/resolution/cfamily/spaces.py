@@ -41,8 +41,9 @@ def seen_first(spaces: Sequence[str], here: str, *, hides: bool) -> frozenset[st
 def named_by(spaces: Sequence[str], written: str) -> frozenset[str]:
     """Return those namespaces that a written prefix names.
 
-    `spaces` are the namespaces that define a name. `written` is the prefix, such as `inner` in `inner::name`. The namespaces
-    with the longest common end are returned. If no end is equal, because the prefix is an alias or a macro, the outermost are returned.
+    `spaces` are the namespaces that define a name. `written` is the prefix, such as `inner` in `inner::name`. For the prefix `b::c`, the
+    namespace `a.b.c` is preferred to `x.c`, because more parts at its end are equal. If no end is equal, because the prefix is an alias or
+    a macro, the outermost are returned.
     """
     shared = {space: _common_end(space.split("."), written.split(".")) for space in spaces}
     most = max(shared.values())

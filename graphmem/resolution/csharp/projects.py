@@ -74,7 +74,10 @@ def _nearest(shared: Mapping[str, Mapping[str, object]], folder: str) -> Mapping
 
 
 def _usings(projects: list[Mapping[str, Any]], shared: Mapping[str, object] | None) -> Usings:
-    """Return the usings of the projects in one folder."""
+    """Return the usings of the projects in one folder.
+
+    `projects` are the contents of the project files. `shared` is the content of the `Directory.Build.props` that applies to the folder.
+    """
     names: set[str] = set()
     aliases: dict[str, str] = {}
     for project in projects:

@@ -37,17 +37,17 @@ class CSharpUsings(ScopedRules):
     def listed_as(self, facts: FileFacts) -> Sequence[str]:
         """Return the internal names by which a file with global usings is found.
 
-        A global using (`global using Shop.Tools;`) affects all files of the project. All files of a project that have one share a name. For
-        a file without global usings, the result has only the names of the base class.
+        A global using (`global using Shop.Tools;`) affects all files of the project. All files of one project that contain a global using
+        have the same internal name. For a file without global usings, the result has only the names of the base class.
         """
         if any(found.exported_as == GLOBAL for found in facts.imports):
             return (*super().listed_as(facts), _mark(self._folders.folder_of(facts.path)))
         return super().listed_as(facts)
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Return the bindings of a name in other files.
+        """Return the places in other files that define a name; None if unknown.
 
-        They are in the file's namespace, its usings or the usings of its project.
+        Searched are the namespace of the file `entry`, its usings and the usings of its project.
         """
         found = super().shared(inference, entry, name)
         if found:

@@ -82,7 +82,7 @@ def declares_parameter(entry: FileEntry, scope: int, name: str) -> int:
 
 
 def names_of_parameters(entry: FileEntry, symbol: Symbol) -> tuple[str, ...]:
-    """Return the names of the type parameters of a class or method."""
+    """Return the names of a class's or method's type parameters, in order."""
     kept: dict[int, tuple[str, ...]] = entry.kept.setdefault("type parameters", {})
     found = kept.get(symbol.index)
     if found is None:

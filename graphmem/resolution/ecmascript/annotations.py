@@ -126,7 +126,8 @@ class EcmascriptTypes(EcmascriptNames):
     ) -> Type:
         """Return the type of an annotation that the parser represents as a call.
 
-        Examples are `typeof value`, `import("module")`, `Type["member"]` and `(parameter: Type) => Result`.
+        `callee` is the expression that the parser wrote for the kind of annotation, and `arguments` are the expressions in it. Examples are
+        `typeof value`, `import("module")`, `Type["member"]` and `(parameter: Type) => Result`.
         """
         if not arguments:
             return EMPTY
@@ -307,7 +308,10 @@ class EcmascriptTypes(EcmascriptNames):
 
 
 def _parameters_of_alias(entry: FileEntry, position: int) -> list[str]:
-    """Return the type parameters of an alias: `A`, `B` for `type X<A, B> = …`."""
+    """Return the names of an alias's type parameters.
+
+    For `type X<A, B> = …`, they are `A` and `B`. `position` is the alias, as a position among the file's bindings.
+    """
     alias = entry.facts.bindings[position]
     kept: dict[tuple[int, int, int], list[str]] | None = entry.kept.get("alias parameters")
     if kept is None:

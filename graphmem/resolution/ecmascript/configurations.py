@@ -140,7 +140,8 @@ def without_suffix(path: str) -> str:
 def _own(document: Mapping[str, Any], folder: str, leaf: str, base: str | None) -> _Config:
     """Return the settings in a file itself, without those that it inherits.
 
-    `folder` is the folder of the file, and `leaf` that of the first file in the `extends` chain. `base` is the inherited `baseUrl`.
+    `document` is the content of the file, and `folder` is the folder of the file, and `leaf` that of the first file in the `extends` chain.
+    `base` is the inherited `baseUrl`.
     """
     options = document.get("compilerOptions")
     options = options if isinstance(options, dict) else {}
@@ -169,7 +170,9 @@ def _over(upper: _Config, lower: _Config) -> _Config:
 
 
 def _inputs(document: Mapping[str, Any], folder: str, leaf: str) -> tuple[str, ...] | None:
-    """Return the folders of the sources that a configuration lists.
+    """Return the folders of the sources in a configuration; None if unlisted.
+
+    `document` is the content of the configuration, and `folder` its folder.
 
     `leaf` is the folder of the first file in the `extends` chain. For `"include": ["src/**/*"]`, the folder is `src`. Declaration files are
     left out, because no file is compiled from them.
@@ -203,7 +206,7 @@ def _generated(folder: str, extended: str) -> _Config:
 
 
 def _table(origin: str, paths: Mapping[str, Any], leaf: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the option `paths`, with each path relative to the project root.
+    """Map the patterns of the option `paths` to paths from the project's root.
 
     `origin` is the folder of the configuration file, and `leaf` the folder of the first file in the `extends` chain.
     """

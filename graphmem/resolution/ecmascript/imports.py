@@ -72,7 +72,10 @@ class EcmascriptNames(Rules):
     # targets of imports
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """Return the file or the external package that an import names."""
+        """Return the file or the external package that an import names.
+
+        `found` is the import, and `entry` the file that contains it.
+        """
         return self.module_of(inference, entry, found.module) if found.module else EMPTY
 
     def module_of(self, inference: Inference, entry: FileEntry, specifier: str) -> Type:
@@ -287,7 +290,7 @@ class EcmascriptNames(Rules):
 def is_alias(entry: FileEntry, scope: int, position: int) -> bool:
     """Return whether a binding is a type alias.
 
-    An alias is declared with `type`, or in a JSDoc comment.
+    `position` is the binding's position in the file. An alias is declared with `type`, or in a JSDoc comment.
     """
     binding = entry.facts.bindings[position]
     target = entry.terms[binding.target]

@@ -172,7 +172,7 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
 def _given(inference: Inference, callback: Type, call: Call, *passed: Type) -> Type:
     """Return the result type of a callback, given the types of its arguments.
 
-    `passed` are these types. `call` is the call to which the callback was passed.
+    The further arguments of this function, `passed`, are these types. `call` is the call to which the callback was passed.
     """
     inner = type(call)(inference, call.entry, call.scope, call.line, passed=passed)
     return inference.expanded(inference.called(inference.expanded(callback), inner))

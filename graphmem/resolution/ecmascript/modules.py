@@ -184,7 +184,10 @@ class ModulePaths:
 
 
 def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield ("command" or "export", path) of files that a package.json names."""
+    """Yield ("command" or "export", path) of files that a package.json names.
+
+    `document` is the content of the package.json.
+    """
     commands = document.get("bin")
     for target in commands.values() if isinstance(commands, dict) else (commands,):
         if isinstance(target, str):

@@ -110,8 +110,8 @@ class Receivers(ClassRules):
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
         """Return whether a definition inside a class is a member of a receiver.
 
-        `receiver` is the class or an instance of it. Static members belong only to the class, and other members only to instances. All
-        members of a namespace belong to it.
+        `position` is the definition, and `receiver` is the class or an instance of it. Static members belong only to the class, and other
+        members only to instances. All members of a namespace belong to it.
         """
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]

@@ -191,8 +191,8 @@ class EcmascriptRules(Prototypes, Receivers, EcmascriptTypes):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a call with `positional` arguments.
 
-        A call may have fewer arguments than the function has parameters, but not more. Tests and overload signatures are never called, so
-        the result is False for them.
+        `keywords` and `bound` are ignored. A call may have fewer arguments than the function has parameters, but not more. Tests and
+        overload signatures are never called, so the result is False for them.
         """
         if "test" in definition.modifiers or "overload" in definition.modifiers:
             return False

@@ -89,8 +89,8 @@ class BareNames:
     def _fitting(self, name: str, bound: bool, positional: int, keywords: Sequence[str], keeps_all: bool) -> Sequence[Symbol]:
         """Return those definitions of a name that accept a call's arguments.
 
-        The parameters are those of `_definitions`. Definitions in test files and scripts are left out, because other files cannot call them
-        by name alone. Unless `keeps_all` is true, the list ends when it is too long to be used.
+        For the first parameters, see `_definitions`. Definitions in test files and scripts are left out, because other files cannot call
+        them by name alone. Unless `keeps_all` is true, the list ends when it is too long to be used.
         """
         found: list[Symbol] = []
         running = 0

@@ -115,7 +115,8 @@ class Calls:
     def through_libraries(self, reference: Reference, called: TermIndex, targets: Sequence[Target]) -> None:
         """Add the calls and reads that called library functions make.
 
-        For `getattr(x, "name")`, the read of `x.name` is added. `called` is the index of the called expression, without type arguments.
+        For `getattr(x, "name")`, the read of `x.name` is added. `targets` are the called library functions. `called` is the index of the
+        called expression, without type arguments.
         """
         call = call_at(self.terms, reference.term)
         _, _, arguments, named = call

@@ -62,7 +62,7 @@ class Constructors:
                 yield Target(None, (owner[1], owner[2]), "external")
 
     def one_of_parts(self, targets: Iterable[Target]) -> list[Target]:
-        """Keep one part of each class that is split over several declarations.
+        """Keep one of the targets that are parts of the same split class.
 
         An example of a split class is a `partial class` in C#. The first part with a constructor is kept. If no part has one, the first
         part is kept.

@@ -56,7 +56,10 @@ class Registrations:
     # registered
 
     def register(self, reference: Reference, call: Call, targets: Sequence[Target]) -> None:
-        """Add edges to the functions that a call registers with a framework."""
+        """Add edges to the functions that a call registers with a framework.
+
+        `targets` are the library functions that the call may run, such as `path` in `path("x/", view)`.
+        """
         terms = self.entry.terms
         _, called, positional, keywords = call
         callee = terms[called]

@@ -24,7 +24,7 @@ from graphmem.resolution.values.types import BOX, CLASS, EMPTY, FUNC, INST, PEND
 
 
 class ImplicitCalls:
-    """Adds edges to methods that the language calls, such as `__len__`."""
+    """Adds edges for calls without call syntax: `a + b` calls `__add__`."""
 
     def __init__(self, context: FileContext, targets: Targets, recorder: Recorder) -> None:
         self.context = context
@@ -172,8 +172,8 @@ class ImplicitCalls:
     def _returned_generators(self, receiver: Instance, name: str, confidence: float) -> list[Target]:
         """Return the generators of a class and its subclasses that a base returns.
 
-        `receiver` is an object of the class, and `name` its method that creates an iterator. For `return self.rows()` in `__iter__` of a
-        base class, the result has the generators called `rows`.
+        `confidence` is that of the generators that the class has or inherits. `receiver` is an object of the class, and `name` its method
+        that creates an iterator. For `return self.rows()` in `__iter__` of a base class, the result has the generators called `rows`.
         """
         owner = self.inference.owner(receiver[1], name)
         if not isinstance(owner, Symbol):

@@ -148,7 +148,8 @@ class Overloads:
     def _scored(self, reference: Reference, targets: Iterable[Target], *, filled: bool = False) -> list[tuple[int, Target]]:
         """Return (score, function) for functions that accept a call's arguments.
 
-        If `filled` is True, the call may leave out parameters, because a declaration elsewhere may give their default values.
+        `targets` are the functions to score. If `filled` is True, the call may leave out parameters, because a declaration elsewhere may
+        give their default values.
         """
         scored = ((self._score(reference, target.symbol, target.is_extension, filled=filled), target) for target in targets)
         return [(score, target) for score, target in scored if score >= 0]

@@ -79,6 +79,8 @@ def _test_around(entry: FileEntry, scope: int) -> int:
 def _names(entry: FileEntry, test: int) -> Iterator[tuple[str, ...]]:
     """Yield the words of a test's name, then of each definition around it.
 
+    The words of one name are a tuple.
+
     `test` is the test's position among the definitions of the file. Words such as `test` at the beginning or end are left out.
     """
     while test > 0:

@@ -77,8 +77,8 @@ class FileRules(Protocol):
     def is_structural(self, entry: FileEntry, position: int) -> bool:
         """Whether other classes satisfy a class by their members alone.
 
-        Such a class is an interface, for example a `typing.Protocol` in Python. A class with all of its members satisfies it, without
-        naming it as a base.
+        `position` is the class, as a position among the file's definitions. Such a class is an interface, for example a `typing.Protocol`
+        in Python. A class with all of its members satisfies it, without naming it as a base.
         """
         ...
 
@@ -367,7 +367,7 @@ class FileEntry:
         return (scope, definition.parent) if definition.kind == "enum" and self.rules.is_open_enum(definition) else (scope,)
 
     def names(self, scope: int) -> Mapping[str, list[Slot]]:
-        """Return the names that a scope itself binds, each with its bindings."""
+        """Map each name that a scope itself binds to its bindings."""
         return self.slots.get(scope, _NOTHING)
 
     def enclosing(self, scope: int, kinds: Collection[str]) -> int:

@@ -225,7 +225,7 @@ class Fingerprints:
     ) -> tuple[dict[Binding, tuple[str, str]], set[str]]:
         """Return the attributes that methods assign, and the names in a class.
 
-        The parameters are those of `_members`. An attribute is (name, qualified name of its class), by the binding that assigns it.
+        For the parameters, see `_members`. An attribute is (name, qualified name of its class), by the binding that assigns it.
         """
         entry, terms, names = self._entry, self._entry.terms, self._names
         apart = {definition.qualname for definition in methods}

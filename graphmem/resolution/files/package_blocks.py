@@ -46,7 +46,7 @@ def package_at(entry: FileEntry, line: int) -> str:
 
 
 def packages_of(entry: FileEntry, definitions: Iterable[Definition], bindings: Iterable[Binding]) -> tuple[str, ...]:
-    """Return the packages of the top-level definitions and bindings.
+    """Return the package of each top-level definition and binding, in order.
 
     The result is empty for a file without blocks of packages.
     """

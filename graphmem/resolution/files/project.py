@@ -157,9 +157,9 @@ class Project:
         return self.files.get(path)
 
     def modules(self, dotted: str) -> list[str]:
-        """Return the sorted paths of the files that an import of `dotted` means.
+        """Return the sorted paths of the files that `import a.b` refers to.
 
-        An example of such a dotted module name is `a.b`.
+        `dotted` is the dotted name of the imported module, here `a.b`.
         """
         self.touch("module", dotted)
         return sorted(self._modules.get(dotted, ()))

@@ -161,8 +161,8 @@ class GoRules(PackageRules):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a given number of arguments.
 
-        `positional` is the number. A single argument is always accepted, because it may be a call that returns several values, one for each
-        parameter.
+        `positional` is the number; for the others, see `CallRules.takes`. A single argument is always accepted, because it may be a call
+        that returns several values, one for each parameter.
         """
         return super().takes(definition, positional, keywords, bound=bound) or positional == 1
 

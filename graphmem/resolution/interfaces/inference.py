@@ -67,7 +67,10 @@ class AsksNames(Protocol):
         ...
 
     def binding(self, entry: FileEntry, position: int) -> Type:
-        """Return the type that an assignment, `for` or `with` gives its variable."""
+        """Return the type that an assignment, `for` or `with` gives its variable.
+
+        `position` is the statement's position among the bindings of the file.
+        """
         ...
 
     def declared(self, entry: FileEntry, scope: int, term: TermIndex) -> Type:

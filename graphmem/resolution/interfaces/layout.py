@@ -174,7 +174,7 @@ def _refuse_depth(part: re.Pattern[str], text: str) -> None:
 
 
 def _is_deeper(document: object, depth: int) -> bool:
-    """Whether mappings and lists in a document are nested beyond a limit."""
+    """Whether mappings and lists in a document are nested more than `depth`."""
     level = [document]
     for _ in range(depth):
         level = [inner for one in level for inner in _inside(one)]
@@ -197,7 +197,10 @@ def _at(document: object, *keys: str) -> Any:
 
 
 def _scripts(path: str, text: str, document: object) -> set[Script]:
-    """Return the functions that a file declares as commands or plug-ins."""
+    """Return the functions that a file declares as commands or plug-ins.
+
+    `text` is the content of the file at `path`, and `document` the parsed content.
+    """
     name = path.rpartition("/")[2]
     if name == "pyproject.toml":
         return _declared_scripts(path, document)
@@ -221,7 +224,7 @@ _TARGET: Final = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*(?::\s*([A-Za-z_][\w.]*))?
 def _declared_scripts(path: str, document: object) -> set[Script]:
     """Return the commands and entry points that a pyproject.toml declares.
 
-    The standard tables and Poetry's tables are read.
+    `document` is the parsed content of the file at `path`. The standard tables and Poetry's tables are read.
     """
     found: set[Script] = set()
     tables = [_at(document, "project"), _at(document, "tool", "poetry")]

@@ -224,7 +224,7 @@ class CallRules:
     def declares_own_class(self, entry: FileEntry, position: int) -> bool:
         """Whether a method declares the class of its receiver as its result.
 
-        An example is `static func make() -> Self` in Swift.
+        `position` is the method, as a position among the file's definitions. An example is `static func make() -> Self` in Swift.
         """
         return False
 
@@ -306,7 +306,8 @@ class CallRules:
     def part_of_tuple(self, inference: Inference, receiver: Instance, position: int) -> Type:
         """Return the type of an item of an object that is also a tuple.
 
-        In Python, an object of a `NamedTuple` class is also a tuple. The result is empty for other objects.
+        `receiver` is the object, and `position` the position of the item. In Python, an object of a `NamedTuple` class is also a tuple. The
+        result is empty for other objects.
         """
         return EMPTY
 

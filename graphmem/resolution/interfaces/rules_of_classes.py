@@ -221,7 +221,8 @@ class ClassRules:
     def is_structural(self, entry: FileEntry, position: int) -> bool:
         """Return whether other classes satisfy a class by their members alone.
 
-        Such a class is an interface. A class with all of its members satisfies it, without naming it as a base.
+        `position` is the class, as a position among the file's definitions. Such a class is an interface. A class with all of its members
+        satisfies it, without naming it as a base.
         """
         return self.interfaces_are_structural and entry.definitions[position].kind == "interface"
 

@@ -179,7 +179,10 @@ class NameRules:
         return -1
 
     def is_type_variable(self, entry: FileEntry, position: int) -> bool:
-        """Return whether a binding such as `A = dict[str, int]` is a type alias."""
+        """Return whether a binding such as `A = dict[str, int]` is a type alias.
+
+        `position` is the binding's position in the file.
+        """
         return False
 
     def passes_on(self, entry: FileEntry, found: Import) -> bool:

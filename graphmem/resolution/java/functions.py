@@ -24,10 +24,10 @@ _FUNCTIONS: Final = {name: tuple(map(_PLACES.index, places)) for name, places in
 
 
 def function_type(rules: PackageRules, inference: Inference, entry: FileEntry, scope: int, annotation: TermIndex) -> Type:
-    """Return the function for which a declared interface stands.
+    """Return the type of the function that a functional interface stands for.
 
-    The result is a container with the types of the result, of the receiver and of the parameters. It is empty if the interface is not known
-    to be functional.
+    `annotation` is the interface, such as `Function<A, B>`. The result is a container with the types of the function's result, receiver and
+    parameters. It is empty if the interface is not known to be functional.
     """
     if annotation < 0:
         return EMPTY
@@ -46,9 +46,9 @@ def _function(parameters: list[Type]) -> Type:
 
 
 def _of_interface(inference: Inference, symbol: Symbol, given: list[Type]) -> Type:
-    """Return the function of an interface of the project.
+    """Return the type of the function that a project's interface stands for.
 
-    `given` are its type arguments. The interface must have one abstract method.
+    `symbol` is the interface, and `given` are its type arguments. The interface must have exactly one abstract method.
     """
     entry = inference.project.entry(symbol)
     methods = [at for at, one in enumerate(entry.definitions) if one.parent == symbol.index and "abstract" in one.modifiers]

@@ -183,7 +183,10 @@ class PythonRules(PythonClasses, SpecialMethods, StructuralClasses):
         return used_as(inference, symbol, index)
 
     def part_of_tuple(self, inference: Inference, receiver: Instance, position: int) -> Type:
-        """Return the type of an item of an object of a `NamedTuple` class."""
+        """Return the type of the item at `position` of a `NamedTuple` object.
+
+        `receiver` is the object.
+        """
         return part_of_tuple(inference, receiver, position)
 
     def runs_on_definition(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:

@@ -26,7 +26,10 @@ class StructuralClasses(PythonFixtures):
         return any(not isinstance(base, Symbol) and base[2] == "Protocol" for base in inference.bases(symbol))
 
     def is_structural(self, entry: FileEntry, position: int) -> bool:
-        """Return whether `Protocol` is a base of a class."""
+        """Return whether `Protocol` is a base of a class.
+
+        `position` is the class, as a position among the definitions of the file.
+        """
         return any(_header_name(entry, term) == "Protocol" for _, term in entry.definitions[position].bases)
 
     def implemented(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:

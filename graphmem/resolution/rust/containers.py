@@ -169,7 +169,7 @@ def _of_items(inference: Inference, container: Box, name: str, call: Call) -> Ty
 def _given(call: Call, position: int) -> Type:
     """Return the type of a call's argument; a class becomes its object.
 
-    In Rust, the name of a struct without fields is also its only value.
+    `position` is the position of the argument. In Rust, the name of a struct without fields is also its only value.
     """
     return _objects(call.argument(position) or EMPTY)
 
@@ -179,7 +179,10 @@ def _objects(given: Type) -> Type:
 
 
 def _result(inference: Inference, call: Call, position: int) -> Type:
-    """Return the result type of the function that is a call's argument."""
+    """Return the result type of the function that is a call's argument.
+
+    `position` is the position of the argument.
+    """
     return _objects(mapped(inference, call.argument(position) or EMPTY))
 
 

@@ -53,7 +53,10 @@ class RustModules(PackageRules):
                 self._read(folder, document)
 
     def _read(self, folder: str, document: Any) -> None:
-        """Read packages, targets and dependencies from one `Cargo.toml`."""
+        """Read packages, targets and dependencies from one `Cargo.toml`.
+
+        `document` is its parsed content, and `folder` the folder that contains it.
+        """
         package = document.get("package")
         if isinstance(package, dict) and isinstance(package.get("name"), str):
             library = document.get("lib")

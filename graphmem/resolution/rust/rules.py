@@ -91,8 +91,8 @@ class RustRules(RustTraits):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a call with `positional` arguments.
 
-        The call must have one argument for each parameter. It may have one more if it passes the receiver explicitly, as
-        `Type::method(object)` does. A macro accepts any number of arguments.
+        `keywords` and `bound` are as in `CallRules.takes`. The call must have one argument for each parameter. It may have one more if it
+        passes the receiver explicitly, as `Type::method(object)` does. A macro accepts any number of arguments.
         """
         is_macro = not definition.signature  # a macro has no header, so its signature is empty
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)

@@ -323,7 +323,7 @@ class ScopedClasses(ScopedNames):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts `positional` arguments.
 
-        In languages that do not check the number of arguments, any number is accepted.
+        `keywords` and `bound` are as in `CallRules.takes`. In languages that do not check the number of arguments, any number is accepted.
         """
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
 
@@ -349,7 +349,8 @@ class ScopedClasses(ScopedNames):
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
         """Return the type that owns a method defined outside of the type's body.
 
-        The qualified name of the method, such as `Outer.Type.method`, gives the type.
+        `position` is the method, as a position among the file's definitions. The qualified name of the method, such as `Outer.Type.method`,
+        gives the type.
         """
         scope, name = self.definition_slot(entry, position)
         first, *others = name.split(".")[:-1] or [""]

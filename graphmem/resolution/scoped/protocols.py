@@ -87,7 +87,10 @@ class ScopedProtocols(ScopedClasses):
         return value
 
     def declares_own_class(self, entry: FileEntry, position: int) -> bool:
-        """Whether a method declares the class of its receiver as its result."""
+        """Whether a method declares the class of its receiver as its result.
+
+        `position` is the method, as a position among the file's definitions.
+        """
         term = entry.definitions[position].returns
         declared = entry.terms[term] if term >= 0 else None
         return declared is not None and declared[0] == ATTR and declared[2] == "__class__" and entry.terms[declared[1]] == (SELF,)
@@ -227,6 +230,8 @@ class ScopedProtocols(ScopedClasses):
         self, inference: Inference, entry: FileEntry, reference: Reference, operand: TermIndex, name: str
     ) -> Iterator[tuple[Symbol, int]]:
         """Yield the methods that a call runs in addition to the called method.
+
+        Each item is (method, number of methods that fit equally well).
 
         `operand` is the object on which `name` is called.
         """

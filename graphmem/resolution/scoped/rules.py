@@ -186,7 +186,8 @@ class ScopedRules(ScopedProtocols):
     def part_of_tuple(self, inference: Inference, receiver: Instance, position: int) -> Type:
         """Return the type of one part that a pattern like `(a, b)` takes.
 
-        The class has a method for the part, such as `component1` in Kotlin. For a data class, the part is a parameter of the constructor.
+        `receiver` is the object, and `position` the position of the part. The class has a method for the part, such as `component1` in
+        Kotlin. For a data class, the part is a parameter of the constructor.
         """
         if not self._component or position < 0:
             return EMPTY

@@ -57,7 +57,7 @@ class ScopedTable(PackageRules):
         self._read_library(table, spec)
 
     def _read_packages(self, table: Mapping[str, Any], spec: LanguageSpec) -> None:
-        """Read the settings of files, packages and imports."""
+        """Read the settings of files, packages and imports from `table`."""
         self._group = f"<{table.get('group', spec.name)}>"
         self._shares = str(table.get("shares", ""))
         self._by_path = table.get("imports", "name") == "path"
@@ -81,7 +81,7 @@ class ScopedTable(PackageRules):
         self._component = str(table.get("component", ""))
 
     def _read_classes(self, table: Mapping[str, Any], spec: LanguageSpec) -> None:
-        """Read the settings of classes and their members."""
+        """Read the settings of classes and their members from `table`."""
         self.constructors = tuple(table.get("constructors", ()))
         self.class_scope_is_visible = bool(table.get("implied_this"))
         self.this_is_implied = bool(table.get("implied_this"))
@@ -115,7 +115,7 @@ class ScopedTable(PackageRules):
         self.has_extensions = self._extends == "owner"
 
     def _read_types(self, table: Mapping[str, Any]) -> None:
-        """Read the settings of types and conversions of the language."""
+        """Read the settings of the language's types and conversions from `table`."""
         self._types = frozenset(table.get("types", ()))
         self.string_type = str(table.get("string", ""))
         self._conversions: Mapping[str, Sequence[str]] = table.get("conversions", {})
@@ -136,7 +136,10 @@ class ScopedTable(PackageRules):
         self._expressions = frozenset(table.get("expressions", ()))
 
     def _read_library(self, table: Mapping[str, Any], spec: LanguageSpec) -> None:
-        """Read the settings of the standard library and methods that syntax calls."""
+        """Read from `table` the settings of the library and of implicit calls.
+
+        An implicit call is one that syntax makes, such as a loop.
+        """
         self.builtin_package = Package(table.get("library", spec.name))
         self.standard_packages = frozenset(table.get("standard", ()))
         self._typed_results = frozenset(table.get("typed_results", ()))

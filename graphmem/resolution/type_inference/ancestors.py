@@ -151,7 +151,8 @@ class Ancestors:
 def _informs(entry: FileEntry, position: int) -> bool:
     """Whether an assignment helps to infer the type of its target.
 
-    An assignment `x = None` without an annotation does not help. Any other assignment helps, such as `x: A = None` or `x = f()`.
+    `position` is the assignment's position in the file. An assignment `x = None` without an annotation does not help. Any other assignment
+    helps, such as `x: A = None` or `x = f()`.
     """
     binding = entry.facts.bindings[position]
     return binding.annotation >= 0 or binding.value < 0 or entry.terms[binding.value] != (LITERAL, "none")

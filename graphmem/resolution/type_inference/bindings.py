@@ -134,9 +134,9 @@ def of_blocks(entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) ->
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
     """Return those bindings of a name that other scopes can see.
 
-    Overload signatures and definitions for Windows are left out. In Python, `except ImportError` may define a name that the `try` block
-    imports. Such a definition is left out if the import always succeeds, as for the standard library. If nothing remains, all bindings are
-    returned.
+    `slots` are all bindings of the name in one scope. Overload signatures and definitions for Windows are left out. In Python, `except
+    ImportError` may define a name that the `try` block imports. Such a definition is left out if the import always succeeds, as for the
+    standard library. If nothing remains, all bindings are returned.
     """
     if len(slots) < 2:
         return slots
@@ -148,6 +148,9 @@ def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
 
 
 def _is_never_missing(entry: FileEntry, position: int) -> bool:
-    """Whether an imported name comes from a module that is always installed."""
+    """Whether an imported name comes from a module that is always installed.
+
+    `position` is the position of the import in the file.
+    """
     found = entry.facts.imports[position]
     return not found.level and found.module.partition(".")[0] in entry.rules.never_missing

@@ -235,7 +235,8 @@ class Classes:
     def _giving(self, symbol: Symbol, name: str) -> tuple[Symbol, ...]:
         """Return the subclasses that assign an attribute or have it as a property.
 
-        For a class in a test file, they are those in test files; for another class, those in other files.
+        `symbol` is the class, and `name` the attribute. For a class in a test file, they are those in test files; for another class, those
+        in other files.
         """
         children = self.ask(self.project.files[symbol.path].memo, ("s", symbol.index), self._on_same_side, symbol)
         entries = [self.project.files[child.path] for child in children]
@@ -244,7 +245,10 @@ class Classes:
         return tuple(child for child, entry in zip(children, entries, strict=True) if self._gives(entry, child, name))
 
     def _on_same_side(self, symbol: Symbol) -> tuple[Symbol, ...]:
-        """Return the subclasses in tests for a class in tests, else the others."""
+        """Return the subclasses in tests for a class in tests, else the others.
+
+        `symbol` is the class.
+        """
         in_tests = self.project.files[symbol.path].in_tests
         return tuple(child for child in self.inference.below(symbol) if self.project.entry(child).in_tests == in_tests)
 

@@ -118,7 +118,10 @@ class Containers:
         return box("dict", key_type, value_type)
 
     def object_literal(self, entry: FileEntry, scope: int, keys: Sequence[str], values: Sequence[TermIndex], line: int) -> Type:
-        """Return the type of an object literal, such as `{a: 1}` in JavaScript."""
+        """Return the type of an object literal, such as `{a: 1}` in JavaScript.
+
+        `keys` are the names of the members, and `values` are their expressions.
+        """
         fields: dict[str, Type] = {}
         for key, value in zip(keys, values, strict=True):
             found = self.term(entry, scope, value, line)

@@ -40,7 +40,10 @@ class ExtensionRules(Protocol):
         """Return the names of the packages to which a file belongs."""
 
     def extended_type(self, entry: FileEntry, position: int) -> str:
-        """Return the name of the type that an extension function extends."""
+        """Return the name of the type that an extension function extends.
+
+        `position` is the function, as a position among the file's definitions.
+        """
 
     def packages_of_project(self, inference: Inference, entry: FileEntry) -> frozenset[str]:
         """Return the packages that every file of the file's project imports."""

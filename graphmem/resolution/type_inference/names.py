@@ -264,7 +264,10 @@ class Names:
         return current
 
     def binding(self, entry: FileEntry, position: int) -> Type:
-        """Return the type that an assignment, `for` or `with` gives its variable."""
+        """Return the type that an assignment, `for` or `with` gives its variable.
+
+        `position` is the statement's position among the bindings of the file.
+        """
         return self.ask(entry.memo, ("b", position), self._bound, entry, position)
 
     def _bound(self, entry: FileEntry, position: int) -> Type:

@@ -53,7 +53,10 @@ def call_at(terms: Sequence[Term], index: TermIndex) -> Call:
 
 
 def arguments_of(term: Term) -> tuple[TermIndex, ...]:
-    """Return the positional arguments of a call; empty for other expressions."""
+    """Return the indices of a call's positional arguments.
+
+    The result is empty for an expression that is not a call.
+    """
     if term[0] in (CALL, NEW):
         _, _, positional, _ = term
         return positional

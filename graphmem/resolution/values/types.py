@@ -367,7 +367,7 @@ def box(kind: str, *elements: Type) -> Type:
 
 
 def tuple_of(parts: Iterable[Type]) -> Type:
-    """Return the type of a tuple with given items."""
+    """Return the type of a tuple whose items have the types `parts`."""
     kept = tuple(_shallow(part) for part in parts)
     return one((TUP, kept, 1 + max(map(depth, kept), default=0)))
 

@@ -32,7 +32,10 @@ def text_only_language(path: str) -> str:
 
 
 def text_only_files(paths: Iterable[str]) -> Counter[str]:
-    """Count the files of each language for which graphmem has no grammar."""
+    """Count the files of each language for which graphmem has no grammar.
+
+    `paths` are the files. The result maps a language to its number of files.
+    """
     return Counter(filter(None, map(text_only_language, paths)))
 
 

@@ -33,7 +33,7 @@ def is_of_system(error: BaseException) -> bool:
 def private(path: str, flags: int) -> int:
     """Open a file; if it is new, only its owner may read or write it.
 
-    The umask has no effect on this. Use the function as the `opener` of `open`.
+    `flags` are those of `os.open`. The umask has no effect on this. Use the function as the `opener` of `open`.
     """
     return os.open(path, flags | OPEN, PRIVATE)
 
@@ -132,7 +132,7 @@ class Sidefile:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Return a file's time, size and inode; a write changes them."""
+    """Return (time, size, inode) of a file; a write changes them."""
     about = path.stat()
     return about.st_mtime_ns, about.st_size, about.st_ino
 

@@ -28,9 +28,9 @@ _READ: Final = 65_536
 
 @contextmanager
 def cut_after(connection: HTTPConnection, seconds: float) -> Iterator[threading.Event]:
-    """Close an open connection after a time, even while bytes arrive slowly.
+    """Close a connection after some seconds, even while bytes arrive slowly.
 
-    The yielded event is set as soon as the time is over.
+    The function is for a `with` block, and yields an event. The event is set as soon as the time is over.
     """
     sock = connection.sock  # kept, because a closing connection passes it to the response
     late = threading.Event()

@@ -68,7 +68,7 @@ def address_of(project: str, branch: str) -> str:
 
 
 def project_and_branch(part: str) -> tuple[str, str]:
-    """Return project and branch of a decoded part of an address.
+    """Return (project, branch) of a decoded part of an address.
 
     The function reverses `address_of`. The branch is "" if the part names only a project.
     """

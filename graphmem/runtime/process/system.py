@@ -81,7 +81,7 @@ def lock(descriptor: int, *, shared: bool = False, wait: bool = False) -> None:
 
 
 def unlock(descriptor: int) -> None:
-    """Release the lock of an open file."""
+    """Release the lock of an open file, given by its descriptor."""
     if sys.platform == "win32":
         for at, size in ((0, _READERS), *((one, 1) for one in range(_READERS))):
             os.lseek(descriptor, _LOCK_AT + at, os.SEEK_SET)
@@ -95,8 +95,8 @@ def unlock(descriptor: int) -> None:
 def _lock_bytes(descriptor: int, *, shared: bool) -> None:
     """Lock some bytes of an open file, on Windows.
 
-    The bytes stand for the whole file. A shared lock takes one of these bytes, so several processes can hold one. Any other lock takes all
-    of the bytes.
+    `descriptor` is the file. The bytes stand for the whole file. A shared lock takes one of these bytes, so several processes can hold one.
+    Any other lock takes all of the bytes.
 
     Raises:
         BlockingIOError: another process has locked the file.
@@ -111,7 +111,10 @@ def _lock_bytes(descriptor: int, *, shared: bool) -> None:
 
 
 def read_at(descriptor: int, size: int, at: int) -> bytes:
-    """Read up to `size` bytes at a position of an open file."""
+    """Read up to `size` bytes at the position `at` of an open file.
+
+    `descriptor` is the file.
+    """
     if sys.platform == "win32":
         os.lseek(descriptor, at, os.SEEK_SET)
         return os.read(descriptor, size)
@@ -121,7 +124,7 @@ def read_at(descriptor: int, size: int, at: int) -> bytes:
 def write_at(descriptor: int, data: bytes, at: int) -> None:
     """Write bytes at a position of an open file, in a single call.
 
-    `at` is the position, counted in bytes from the start of the file.
+    `descriptor` is the file, and `at` is the position, counted in bytes from the start of the file.
     """
     if sys.platform == "win32":
         os.lseek(descriptor, at, os.SEEK_SET)
@@ -231,6 +234,9 @@ def hard_limit(which: Limit) -> int | None:
 def set_limit(which: Limit, soft: int, hard: int | None) -> None:
     """Limit a resource of this process. Windows has no such limits.
 
+    `which` is the resource, such as `RLIMIT_NOFILE`. `soft` is the new limit, and `hard` the highest limit that the process may set later;
+    None keeps it.
+
     Raises:
         ValueError, OSError: the system refuses the limit.
     """
@@ -293,7 +299,10 @@ def c_library() -> CDLL | None:
 
 
 def be_nice(niceness: int) -> None:
-    """Lower the priority of this process by up to 19. No effect on Windows."""
+    """Lower the priority of this process by `niceness`, at most 19.
+
+    The call has no effect on Windows.
+    """
     if sys.platform != "win32":
         os.nice(niceness)
 
@@ -318,7 +327,7 @@ def after_fork(call: Callable[[], None], *, in_parent: bool = False) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process with this number is running."""
+    """Whether a process with the number `pid` is running."""
     if sys.platform == "win32":  # there `os.kill` sends even signal 0
         import ctypes
 

@@ -190,7 +190,7 @@ def is_heard(found: CodeLists, faint: float) -> bool:
 
 
 def _messages(view: GraphView, query: str, units: Units, scores: Mapping[str, float]) -> dict[str, float]:
-    """Return the share of a program's message that each unit contains, 0 to 1.
+    """Map each unit to the share, 0 to 1, of a program's message that it has.
 
     The query is the message. If it cannot be a message of a program, the result is empty. A unit is a symbol, or a chunk without a symbol.
     Only the units with the best `scores` for words are examined. Tests repeat the messages of the code, so tests count only if the query

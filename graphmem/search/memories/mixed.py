@@ -45,7 +45,8 @@ def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collec
     """Whether a memory must rank below all code hits.
 
     A seed (a sentence taken from a file of the project) always ranks below. An unconfirmed lesson (made of a commit's message) ranks below,
-    unless one of the commit's files is in `near`. `near` has the files of the best code hits.
+    unless one of the commit's files is in `near`. `near` has the files of the best code hits, and `paths_of` returns the files of a memory
+    by its id.
     """
     return row.source == SEEDED or (is_history(row) and near.isdisjoint(paths_of(row.id)))
 

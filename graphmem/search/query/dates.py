@@ -52,7 +52,7 @@ class Period(NamedTuple):
 
     @property
     def window(self) -> tuple[datetime, datetime]:
-        """Begin and end of a window of time around the period.
+        """(Begin, end) of a window of time around the period.
 
         The window begins earlier and ends later than the period. A memory that was created in the window gets a score.
         """

@@ -132,7 +132,7 @@ def _facts(view: GraphView, node: int | None, texts: tuple[str, str, str, str], 
 
 
 def _texts(view: GraphView, node: int | None, entry: Entry | None) -> tuple[str, str, str, str]:
-    """Return a unit's name, enclosing names, path, and file name.
+    """Return (name, enclosing names, path, file name) of a unit.
 
     A unit is a symbol, or a chunk without a symbol. The file name has no extension. For the main file of a package, the name of the
     directory takes the place of the file name.

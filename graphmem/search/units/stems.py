@@ -34,7 +34,7 @@ def stems_of_texts(texts: Iterable[str]) -> dict[str, list[str]]:
 
 
 def stems_of(words: Iterable[str]) -> Mapping[str, str]:
-    """Return the stem of each word, computed in one call."""
+    """Map each of `words` to its stem; all are computed in one call."""
     with _stemming:
         return _stemmer()(words)
 

@@ -83,7 +83,7 @@ class Units:
         return [lines[row] for row in segment.rows]
 
     def facts(self, units: Collection[str]) -> dict[str, UnitFacts]:
-        """Return facts, such as path and names, about given units.
+        """Map the given units to facts about them, such as path and names.
 
         A unit is a symbol, or a chunk without a symbol. The result may have further units, from earlier calls.
         """
@@ -92,7 +92,7 @@ class Units:
         return self._facts_of
 
     def documentation(self) -> dict[str, Documentation]:
-        """Return the documentation of all units that are symbols."""
+        """Map each unit that is a symbol to its documentation."""
         return self._facts.documentation({unit: node for unit in self.stems.units if (node := self.nodes.get(unit)) is not None})
 
     def path(self, unit: str) -> str:
@@ -218,8 +218,8 @@ def divided(
 def _divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float], *, divide: bool) -> Iterator[Piece]:
     """Divide the lines of each chunk among units.
 
-    A unit is a symbol, or the part of a chunk outside every symbol. `entries` are the chunks with their texts. The other arguments are
-    those of `divided`.
+    A unit is a symbol, or the part of a chunk outside every symbol. `entries` are the chunks with their texts. For the other arguments, see
+    `divided`.
     """
     if not entries:
         return
@@ -267,7 +267,7 @@ def _small(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinte
 
 
 def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
-    """Return the words of all chunks in one array, with the ends of lines.
+    """Return the words of the chunks `entries` in one array, with line ends.
 
     Returns:
         the id of each word's stem, with the id LINE at each line end;

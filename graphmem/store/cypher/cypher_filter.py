@@ -205,9 +205,9 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
 
 
 def _word(text: str, at: int) -> tuple[str, str]:
-    """Return the kind of a word ("keyword" or "name") and its text.
+    """Return (kind, text) of the word at a position of a query.
 
-    The text of a keyword is in upper case.
+    The kind is "keyword" or "name". The text of a keyword is in upper case.
     """
     word = text.upper()
     if word in RESERVED:
@@ -246,7 +246,10 @@ def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
 
 
 def _parts(tokens: list[Token]) -> list[list[Token]]:
-    """Split a query at each UNION; every later part begins with its UNION."""
+    """Split a query at each UNION; every later part begins with its UNION.
+
+    `tokens` are the words and signs of the query.
+    """
     found: list[list[Token]] = [[]]
     for token in tokens:
         if token.text == "UNION":

@@ -56,7 +56,10 @@ class CypherSandbox:
         self._removal: threading.Timer | None = None
 
     def ask(self, query: str, params: Mapping[str, Any], most_rows: int, timeout_s: float) -> AskedRows:
-        """Run a user-written query in the sandbox process; return its rows."""
+        """Run a user-written query in the sandbox process; return its rows.
+
+        `params` are the query's parameters. At most `most_rows` rows are returned, and the query may take `timeout_s` seconds.
+        """
         text, values = checked(query, params, most_rows)
         _log.info("a person asks a Cypher query of %d characters", len(query))  # not its text, which may name a person or a secret
         if not self._turn.acquire(timeout=WAIT_SECONDS):

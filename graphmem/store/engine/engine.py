@@ -144,8 +144,9 @@ class Engine:
     def open(self, path: Path, *, buffer_pool_bytes: int, max_db_bytes: int, read_only: bool = False) -> RawDatabase:
         """Open or create a database file.
 
-        Automatic checkpoints are off. During an open read, such a checkpoint would wait, fail, and make the commit that caused it fail,
-        too. The store makes checkpoints when no read is open.
+        `buffer_pool_bytes` limits the engine's memory, and `max_db_bytes` the size of the file. Automatic checkpoints are off. During an
+        open read, such a checkpoint would wait, fail, and make the commit that caused it fail, too. The store makes checkpoints when no
+        read is open.
 
         Raises:
             DatabaseDamagedError, StoreBusyError, DiskFullError, ResourceError: as the engine reports.
@@ -182,7 +183,7 @@ class Engine:
             raise self.translate(again, path) from again
 
     def connect(self, raw: Any) -> Any:
-        """Return an engine connection to an open engine database."""
+        """Return an engine connection to `raw`, an open engine database."""
         return self._module.Connection(raw)
 
     def prepare(self, connection: Any, text: str) -> Any:
@@ -271,24 +272,30 @@ class Connection:
         self.held_bytes = 0
 
     def set_timeout(self, seconds: float) -> None:
-        """Set the time limit of each following statement; 0 for none."""
+        """Set the time limit of each following statement, in seconds; 0 for none."""
         wanted = max(1, round(seconds * 1000)) if seconds else 0
         if wanted != self._timeout_ms:
             self.raw.set_query_timeout(wanted)
             self._timeout_ms = wanted
 
     def use_threads(self, count: int) -> None:
-        """Set the number of threads that each following statement may use."""
+        """Let each following statement use at most `count` threads."""
         self.raw.set_max_threads_for_exec(count)
 
     def rows(self, text: str, params: Mapping[str, Any] | None = None) -> Rows:
-        """Run one statement and return its rows; times are naive UTC."""
+        """Run one statement and return its rows; times are naive UTC.
+
+        `params` are the parameters of the statement, by name.
+        """
         with self._run(text, params) as result:
             columns, types = result.get_column_names(), result.get_column_data_types()
             return Rows(columns, types, result.get_all())
 
     def first_rows(self, text: str, params: Mapping[str, Any], most: int) -> Rows:
-        """Run one statement and return at most `most` rows; times are naive UTC."""
+        """Run one statement and return at most `most` rows; times are naive UTC.
+
+        `params` are the parameters of the statement, by name.
+        """
         found: list[list[Any]] = []
         with self._run(text, params) as result:
             while len(found) < most and result.has_next():
@@ -298,8 +305,9 @@ class Connection:
     def arrow(self, text: str, params: Mapping[str, Any] | None = None) -> pa.Table:
         """Run one statement and return its rows as Arrow.
 
-        The result is read in small pieces. The engine allocates the memory of a whole piece before it reads the rows. By default, a piece
-        has ten million rows, which is 15 GB for vectors of 384 numbers. If the system refuses that memory, the process ends.
+        `params` are the parameters of the statement, by name. The result is read in small pieces. The engine allocates the memory of a
+        whole piece before it reads the rows. By default, a piece has ten million rows, which is 15 GB for vectors of 384 numbers. If the
+        system refuses that memory, the process ends.
         """
         with self._run(text, params) as result:
             return result.get_as_arrow(max(1, min(result.get_num_tuples(), PIECE_ROWS)))

@@ -112,7 +112,8 @@ class StoreChanges(LiveFile):
     def _rewrite_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> None:
         """Apply a change of memories to a copy of the file, then swap the files.
 
-        Use this for a change that is too large for one transaction. Reads wait until the copy has replaced the old file.
+        `meta` has values to store with the change. Use this for a change that is too large for one transaction. Reads wait until the copy
+        has replaced the old file.
         """
         files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
         following = str(self._state.checkpointed + 1)
@@ -126,8 +127,8 @@ class StoreChanges(LiveFile):
     def _rebuild(self, delta: GraphDelta, meta: Mapping[str, str], *, keep_code: bool) -> int:
         """Write a new database file with a code change; replace the old file.
 
-        If `keep_code` is true, `delta` changes the stored code. Otherwise `delta` is the whole new code. After a crash, either the old or
-        the new file is in place, complete. Returns the new counter of code changes.
+        `meta` has values to store with the change. If `keep_code` is true, `delta` changes the stored code. Otherwise `delta` is the whole
+        new code. After a crash, either the old or the new file is in place, complete. Returns the new counter of code changes.
         """
         rows, text_bytes = weight(delta)
         old, new = self._file.stat().st_size, rows * ROW_BYTES + text_bytes

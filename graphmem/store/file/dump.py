@@ -132,7 +132,7 @@ class _Dumped(Content):
         self._rows = rows
 
     def nodes(self) -> Iterator[tuple[NodeTable | EmbeddingTable, pa.Table]]:
-        """Yield the rows of every node table, in several pieces where possible."""
+        """Yield (node table, some of its rows); a table may be yielded again."""
         labels: dict[str, NodeTable | EmbeddingTable] = {str(label): label for label in (*CODE_NODES, *CARRIED_NODES)}
         vectors = [table for name in self._rows if (table := EmbeddingTable.parse(name)) is not None]
         for name, label in {**labels, **{str(table): table for table in vectors}}.items():

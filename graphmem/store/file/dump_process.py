@@ -25,7 +25,7 @@ _SEEN: Final = 300  # last characters of a process's output that are reported if
 def read_dump_in_process(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> dict[str, str]:
     """Run `read_dump` in a child process, to isolate memory and crashes.
 
-    Returns the metadata of the dumped database, such as its project, as `read_dump` does.
+    For the arguments, see `read_dump`. Returns the metadata of the dumped database, such as its project, as `read_dump` does.
 
     Raises:
         DatabaseDamagedError: see `read_dump`; also if the engine ended the child process.

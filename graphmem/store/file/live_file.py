@@ -326,7 +326,7 @@ class LiveFile:
         return self._by_writer(writing)
 
     def _by_writer(self, job: Callable[[], _Answer]) -> _Answer:
-        """Run a function in the writer's thread, with the file open."""
+        """Run the function `job` in the writer's thread, with the file open."""
 
         def guarded() -> _Answer:
             self._check_open()

@@ -41,7 +41,7 @@ class Migration(NamedTuple):
 
 @cache
 def load_migrations() -> tuple[Migration, ...]:
-    """Return the files of `queries/schema`, in order.
+    """Return the migrations in `queries/schema`, in numerical order.
 
     Raises:
         QueryFileError: a file has a wrong name or is empty, or a number is missing.

@@ -240,7 +240,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
 def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
     """Return why a database cannot be opened; "" if it can.
 
-    A child process opens the copy. Call this after this process has failed to open the database.
+    A child process opens a copy with the same engine and memory sizes. Call this after this process has failed to open the database.
 
     Raises:
         ResourceError, DiskFullError, BadInputError, StoreBusyError: the check was not possible.
@@ -259,7 +259,7 @@ def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes:
 def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
     """Return why a copy of a database cannot be opened; "" if it can.
 
-    A child process opens the copy and reads all tables.
+    A child process opens the copy, with the given engine and memory sizes, and reads all tables.
     """
     return probe_with(copy, engine, buffer_pool_bytes, max_db_bytes).says
 

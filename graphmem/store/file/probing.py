@@ -50,6 +50,8 @@ class Probed(NamedTuple):
 def probe_with(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *, read_only: bool = False) -> Probed:
     """Open a copy of a database in a child process; return whether it works.
 
+    For the other arguments, see `Engine.open`.
+
     Raises:
         StoreBusyError, ResourceError: the test gave no result, so the file may be intact or damaged.
     """
@@ -93,16 +95,18 @@ def probe_with(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: in
 def _most_memory(copy: Path, buffer_pool_bytes: int) -> int:
     """Return the memory limit for a process that tests a database file.
 
-    An intact file never needs so much memory. A damaged page can contain a wrong length, for which the engine would request many gigabytes.
+    `buffer_pool_bytes` is the engine's own limit. An intact file never needs so much memory. A damaged page can contain a wrong length, for
+    which the engine would request many gigabytes.
     """
     size = sum(files.size_of(one) for one in (copy, *files.side_files(copy)))
     return buffer_pool_bytes + 4 * size + PROBE_SPARE
 
 
 def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subprocess.CompletedProcess[str], bool]:
-    """Run a command, and kill it if it uses too much memory.
+    """Run a command, and kill it if it uses too much memory or time.
 
-    The result is the completed process, and whether it was killed because it had more than `most_bytes` in memory.
+    `seconds` is the time limit. The result is the completed process, and whether it was killed because it had more than `most_bytes` in
+    memory.
 
     Raises:
         subprocess.TimeoutExpired: the command did not end in time.
@@ -125,7 +129,7 @@ def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subpr
 
 
 def _resident(pid: int) -> int:
-    """Return how many bytes of a process are in memory; 0 if unknown."""
+    """Return how many bytes of the process `pid` are in memory; 0 if unknown."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * page_bytes()
     except (OSError, ValueError, IndexError):

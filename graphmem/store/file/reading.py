@@ -132,14 +132,17 @@ class StoreReads(LiveFile):
             yield piece.rename_columns(["packed" if name == "text" else name for name in piece.column_names])
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
-        """Return the edges that begin in given files, sorted by (kind, src, dst)."""
+        """Return the edges that begin in files, sorted by (kind, src, dst).
+
+        `paths` are the files.
+        """
         with self._snapshot() as (ask, _):
             return edges_of(ask, set(paths))
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return the stored rows of given files, without edges; see `StoredRows`.
+        """Return the stored rows of the files `paths`, without edges.
 
-        Chunks are returned only for the files in `chunks_of`.
+        See `StoredRows`. Chunks are returned only for the files in `chunks_of`.
         """
         with self._snapshot() as (ask, _):
             return rows_of_files(ask, set(paths), set(chunks_of))
@@ -156,7 +159,10 @@ class StoreReads(LiveFile):
         return {row["id"]: bytes(row["places"]) for row in rows}
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return memories with their sessions and links; see `GraphReads`."""
+        """Return memories (all, or those with the given `ids`), with their links.
+
+        Sessions are returned, too; see `GraphReads.knowledge`.
+        """
         if not self.knowledge_generation():
             return Knowledge(0, [], [], [], [], [])  # nothing was ever written, so the file need not be opened
         with self._snapshot(of_code=False) as (ask, meta):
@@ -237,7 +243,7 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self, *, of_code: bool = True) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Open a snapshot for a `with` block; yield a query function and metadata.
+        """Open a snapshot for a `with` block; yield (query function, metadata).
 
         The metadata is the counters and settings in the table `Meta`, as the snapshot has them. Checkpoints wait while the snapshot is
         open. If `of_code` is true, the snapshot begins only after an announced change is committed; see `LocalFile.announced`.
@@ -252,7 +258,7 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _read_only(self, *, of_code: bool = True) -> Iterator[tuple[Connection, dict[str, str]]]:
-        """Open a read-only transaction for a block; yield it and metadata.
+        """Open a read-only transaction for a block; yield (it, metadata).
 
         The metadata is the counters and settings in the table `Meta`. See `_snapshot` about checkpoints and `of_code`.
         """
@@ -268,7 +274,7 @@ class StoreReads(LiveFile):
 
 
 def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the metadata that a caller wants to store, if all is valid.
+    """Return the metadata `values` that a caller stores, if all is valid.
 
     Raises:
         BadInputError: a name or a value is not a string, or the name is reserved for the store.

@@ -87,7 +87,7 @@ class Content:
         self.knowledge_changed = False
 
     def nodes(self) -> Iterator[tuple[NodeTable | EmbeddingTable, pa.Table]]:
-        """Yield the rows of every node table, in pieces.
+        """Yield (node table, some of its rows), until all rows were yielded.
 
         Read this iterator to its end before calling `edges`.
         """

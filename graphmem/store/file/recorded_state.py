@@ -51,7 +51,10 @@ class RecordedState:
             self._lock.write(clean=False, database=left.database, checkpoint=left.checkpoint, log=0, compact=left.compact)
 
     def put_open(self, meta: Mapping[str, str]) -> None:
-        """Record that the database is open, with the length of its log."""
+        """Record that the database is open, with the length of its log.
+
+        `meta` is the metadata of the database, from which its id is recorded, too.
+        """
         log = beside(self._file, ".wal")
         files.restrict(log)
         self._put(meta, clean=False, log=files.size_of(log))

@@ -47,7 +47,8 @@ class Known(NamedTuple):
 def count(connection: Connection, catalog: Catalog, vector_tables: list[EmbeddingTable], covered: dict[str, int]) -> Counts:
     """Count the memories and vectors of an open database.
 
-    `covered` is the number of chunks with a vector, by embedding model. The database cannot count them, because it packs chunks by file.
+    `catalog` has the stored queries, and `vector_tables` the tables with vectors. `covered` is the number of chunks with a vector, by
+    embedding model. The database cannot count them, because it packs chunks by file.
     """
 
     def ask(query: str, **values: Any) -> pa.Table:

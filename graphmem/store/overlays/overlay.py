@@ -174,13 +174,16 @@ class OverlayStore:
         )
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
-        """Return the edges that begin in given files, sorted by (kind, src, dst)."""
+        """Return the edges that begin in files, sorted by (kind, src, dst).
+
+        `paths` are the files.
+        """
         wanted, own = set(paths), self.layer.own
         mine = self._rows({path: own[path] for path in wanted & own.keys()}).edges
         return sorted([*self._base.edges_from(sorted(wanted - own.keys())), *mine], key=lambda row: row[:3])
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return the rows of given files on the branch, without edges.
+        """Return the rows of the files `paths` on the branch, without edges.
 
         Chunks are returned only for the files in `chunks_of`.
         """
@@ -206,7 +209,10 @@ class OverlayStore:
         return {**self._base.places([one for one in files if one not in own and one not in gone]), **own}
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return the project's memories, with links as they are on the branch."""
+        """Return the project's memories, with links as they are on the branch.
+
+        With `ids`, only the memories with these ids are returned.
+        """
         found = self._base.knowledge(ids)
         return found._replace(generation=self._knowledge_generation, about=self._judged(found))
 
@@ -219,7 +225,7 @@ class OverlayStore:
         return self._base.memory_count()
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of removed code to which memories still link.
+        """Map ids of removed code, to which memories still link, to names.
 
         The names of code that only the branch lacks are included.
         """
@@ -281,7 +287,10 @@ class OverlayStore:
         """
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors of texts, keyed by text_hash, to the main branch's database."""
+        """Add vectors of texts, keyed by text_hash, to the main branch's database.
+
+        `dim` is the length of the vectors of `model`.
+        """
         self._base.put_vectors(model, dim, rows)
 
     def forget_vectors(self, model: str) -> int:
@@ -289,7 +298,7 @@ class OverlayStore:
         return 0
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Keep metadata in memory until the branch is closed."""
+        """Keep the metadata `values` in memory until the branch is closed."""
         self._derived = {**self._derived, **values}
 
     def queued_writes(self) -> int:

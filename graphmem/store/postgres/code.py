@@ -124,7 +124,7 @@ def _delete_edges(queries: Queries, delta: GraphDelta) -> None:
 
 
 def _remove(queries: Queries, label: NodeTable, ids: list[str], moment: datetime) -> None:
-    """Delete nodes with their edges, or mark the nodes as stale (removed).
+    """Delete the nodes `ids` and their edges, or mark them as stale (removed).
 
     A node is marked instead of deleted if a memory links to the node. Then the node is stale since `moment`.
     """

@@ -42,13 +42,13 @@ def put_flows(queries: Queries, flows: Sequence[FlowRow]) -> None:
 
 
 def put_co_accessed(queries: Queries, rows: Sequence[CoAccessRow]) -> None:
-    """Replace the stored pairs of files that often change together."""
+    """Replace the stored pairs of files that often change together by `rows`."""
     utc = [(*one[:-1], to_naive_utc(one.last_seen_at)) for one in rows]
     _replace(queries, RelTable.CO_ACCESSED, derived.CO_ACCESSED_COLUMNS, utc, {0: NodeTable.FILE, 1: NodeTable.FILE})
 
 
 def put_handles(queries: Queries, project: str, rows: Sequence[HandlesRow]) -> None:
-    """Replace the stored names that frameworks use, such as routes."""
+    """Replace the stored names that frameworks use, such as routes, by `rows`."""
     keys, handlers = derived.keys_and_handlers(project, rows)
     queries.run("delete_all", label=NodeTable.FRAMEWORK_KEY)
     queries.add_rows("frameworkkey", derived.KEY_COLUMNS, keys)

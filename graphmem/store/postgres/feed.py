@@ -36,8 +36,8 @@ OnKnowledge = Callable[[int], object]
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
     """Store a code change for the servers that follow; delete old changes.
 
-    Two kinds of changes are not stored: the first content of a graph (`first` is true), and a very large change. Servers that follow then
-    read the whole graph again.
+    `delta` is the change, and `generation` its number. Two kinds of changes are not stored: the first content of a graph (`first` is true),
+    and a very large change. Servers that follow then read the whole graph again.
     """
     rows, text = weight(delta)
     if not first and rows <= MOST_ROWS and text <= MOST_TEXT:
@@ -124,7 +124,10 @@ class Feed:
         return f"{why}; until then, answers show the graph of {self._last:%Y-%m-%d %H:%M:%S} UTC"
 
     def _missing(self, meta: Mapping[str, str]) -> str:
-        """Return what to do if no server has ever written the graph, else ""."""
+        """Return what to do if no server has ever written the graph, else "".
+
+        `meta` is the metadata of the database.
+        """
         if any(int(meta.get(name, "0")) for name in (GENERATION, KNOWLEDGE)):
             return ""
         return (

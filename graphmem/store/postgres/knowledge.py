@@ -23,9 +23,10 @@ from graphmem.store.writes.knowledge_rows import MEMORIES, SESSIONS, Shape, node
 
 
 def read_knowledge(queries: Queries, generation: int, ids: Collection[str] | None) -> Knowledge:
-    """Return memories (all, or those with given ids), sessions and links.
+    """Return memories with their sessions and links, as a `Knowledge`.
 
-    Unknown ids are ignored.
+    `ids` are the memories to return; None for all. Only sessions and links of these memories are returned. `generation` is the number of
+    changes of the memories. Unknown ids are ignored.
     """
     wanted = None if ids is None else sorted(set(ids))
     learnt = [LearntRow(*row) for row in queries.rows("learnt_of", ids=wanted)]
@@ -83,7 +84,10 @@ def apply_knowledge(queries: Queries, delta: KnowledgeDelta, vectors: Vectors | 
 
 
 def put_vectors(queries: Queries, model: str, dim: int, rows: pa.Table) -> None:
-    """Store validated vectors of texts; existing ones stay unchanged."""
+    """Store validated vectors of texts; existing ones stay unchanged.
+
+    `dim` is the length of the vectors of `model`.
+    """
     hashes = rows["text_hash"].to_pylist()
     stored = set(queries.column("vectors_among", model=model, dim=dim, hashes=hashes))
     values = rows["vec"].combine_chunks().flatten().to_numpy().reshape(len(hashes), dim)

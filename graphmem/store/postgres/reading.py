@@ -116,15 +116,18 @@ class PostgresReads:
             return gone | dict(queries.rows("named_files"))
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
-        """Return the edges that begin in given files, sorted by (kind, src, dst)."""
+        """Return the edges that begin in files, sorted by (kind, src, dst).
+
+        `paths` are the files.
+        """
         with self._connections.snapshot() as queries:
             found = queries.ask("edges_of", paths=sorted(set(paths)))
         return sorted(model_rows(EdgeRow, full_lines(found)), key=lambda row: row[:3])
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return the stored rows of given files, without edges; see `StoredRows`.
+        """Return the stored rows of the files `paths`, without edges.
 
-        Chunks are returned only for the files in `chunks_of`.
+        See `StoredRows`. Chunks are returned only for the files in `chunks_of`.
         """
         wanted = sorted(set(paths))
         with self._connections.snapshot() as queries:
@@ -145,7 +148,10 @@ class PostgresReads:
             return {str(one): bytes(places) for one, places in queries.rows("occurrences_in", ids=sorted(set(files)))}
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return memories with their sessions and links; see `GraphReads`."""
+        """Return memories (all, or those with the given `ids`), with their links.
+
+        Sessions are returned, too; see `GraphReads.knowledge`.
+        """
         with self._connections.snapshot() as queries:
             return unsealed(read_knowledge(queries, int(dict(queries.rows("meta_all")).get(KNOWLEDGE, "0")), ids))
 

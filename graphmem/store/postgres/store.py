@@ -146,7 +146,10 @@ class PostgresStore(PostgresReads):
         return int(self._write(change, checked_meta(meta))[GENERATION])
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Replace the whole code graph; return the new counter of changes."""
+        """Replace the whole code graph; return the new counter of changes.
+
+        `full` is the new graph, and `meta` has values to store with it.
+        """
 
         def change(queries: Queries, moment: datetime) -> dict[str, str]:
             followed = apply_code(queries, removing_the_rest(queries, full), moment)
@@ -170,23 +173,38 @@ class PostgresStore(PostgresReads):
         return int(self._write(change, sealed_meta(checked_meta(meta), self._vault))[KNOWLEDGE])
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Replace the stored modules (groups of files) and their dependencies."""
+        """Replace the stored modules (groups of files) and their dependencies.
+
+        `generation` is the graph's number of changes for which they were computed.
+        """
         self._derive(lambda queries, moment: derived.put_modules(queries, modules, depends_on, moment), {MODULES_OF: str(generation)})
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
-        """Replace the stored flows (paths of calls from entry points)."""
+        """Replace the stored flows (paths of calls from entry points).
+
+        `generation` is the graph's number of changes for which they were computed.
+        """
         self._derive(lambda queries, _: derived.put_flows(queries, flows), {FLOWS_OF: str(generation)})
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
-        """Replace the stored pairs of files that often change together."""
+        """Replace the stored pairs of files that often change together by `rows`.
+
+        `mark` identifies the history from which the pairs were computed.
+        """
         self._derive(lambda queries, _: derived.put_co_accessed(queries, rows), {CO_ACCESSED_OF: mark})
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Replace the stored names that frameworks use, such as routes."""
+        """Replace the stored names that frameworks use, such as routes, by `rows`.
+
+        `mark` is a hash of `rows`.
+        """
         self._derive(lambda queries, _: derived.put_handles(queries, project, rows), {HANDLES_OF: mark})
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors of texts, keyed by text_hash; existing vectors are kept."""
+        """Add vectors of texts, keyed by text_hash; existing vectors are kept.
+
+        `dim` is the length of the vectors of `model`.
+        """
         checked = embeddings.checked_vectors(model, dim, rows)
         if len(checked):
             self._derive(lambda queries, _: put_vectors(queries, model, dim, checked), {})
@@ -203,7 +221,7 @@ class PostgresStore(PostgresReads):
         return gone
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some metadata of the database, such as `indexed_at`.
+        """Store `values` in the metadata of the database, such as `indexed_at`.
 
         The counters of changes do not grow.
         """
@@ -239,7 +257,7 @@ class PostgresStore(PostgresReads):
         self._write(changed, meta)
 
     def _write(self, change: Callable[[Queries, datetime], dict[str, str]], meta: Mapping[str, str]) -> Mapping[str, str]:
-        """Run `change`, and commit it with metadata; return all metadata.
+        """Run `change`, and commit it with metadata; return all metadata by name.
 
         `change` is called with an object that runs queries in the transaction, and with the current time. It writes the data, and returns
         further metadata to store. `meta` is other metadata to store.
