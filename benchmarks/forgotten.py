@@ -30,7 +30,7 @@ import report
 from graphmem.history import coaccess, git_log
 from graphmem.history.change_log import GIT, Change, HistoryLog
 from graphmem.history.co_edits import History
-from graphmem.injection.edits import LIKELY_CHANCE, MOVES_CHANCE, MOVES_SHARE
+from graphmem.injection.consequences import LIKELY_CHANCE, MOVES_CHANCE, MOVES_SHARE
 from graphmem.project.history.co_changes import MOST_JUDGED
 from graphmem.project.reviews.reviewing import FORGOTTEN_CHANCE, FORGOTTEN_SUPPORT
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.injection.edits import Edit
+from graphmem.injection.consequences import Edit
 from graphmem.injection.uses import CITED, Doubt, Known, UseBook
 from graphmem.knowledge import is_held
 from graphmem.memory.texts.types import LIVE_STATUSES

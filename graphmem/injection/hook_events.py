@@ -19,9 +19,9 @@ from graphmem.hooks import agents
 from graphmem.hooks.agents import BEFORE, COMPACT, END, FAILURE, PROMPT, SPAWN, START, TOOL, WORDS, HookCall
 from graphmem.hooks.guides import pause_of
 from graphmem.injection.ask import MAX_SESSION_NAME, Ask
+from graphmem.injection.consequences import Edit
 from graphmem.injection.deadlines import DEADLINES_S
 from graphmem.injection.delegations import Delegations
-from graphmem.injection.edits import Edit
 from graphmem.injection.phase import WorkPhases
 from graphmem.injection.tokens import count_tokens
 from graphmem.observe.commands.tools import call_of

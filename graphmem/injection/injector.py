@@ -20,7 +20,8 @@ from graphmem.injection.background import Background
 from graphmem.injection.beginnings import Beginnings
 from graphmem.injection.budgets import Budget, budget_for
 from graphmem.injection.deadlines import Deadlines, deadline_of
-from graphmem.injection.edits import MAX_TOKENS, EditBook, reminder
+from graphmem.injection.edit_notes import reminder
+from graphmem.injection.edits import MAX_TOKENS, EditBook
 from graphmem.injection.experiment import CONTROL, FULL, PASSIVE, group_of
 from graphmem.injection.finder import Finder
 from graphmem.injection.packing import Packed
@@ -31,7 +32,7 @@ from graphmem.injection.trust import TrustBook
 
 if TYPE_CHECKING:
     from graphmem.answers import SearchAnswer
-    from graphmem.injection.edits import Consequences, Edit
+    from graphmem.injection.consequences import Consequences, Edit
     from graphmem.injection.project_calls import ProjectCalls
     from graphmem.knowledge import KnowledgeDelta
     from graphmem.memory.repository.repository import MemoryRepository

@@ -10,8 +10,9 @@ from graphmem.injection.agent import MAX_CANDIDATES, ContextAgent
 from graphmem.injection.ask import Ask, Gathered
 from graphmem.injection.beginnings import Beginnings
 from graphmem.injection.budgets import Budget
+from graphmem.injection.edit_notes import notes
 from graphmem.injection.edits import MAX_TRAPS as EDIT_TRAPS
-from graphmem.injection.edits import EditBook, notes
+from graphmem.injection.edits import EditBook
 from graphmem.injection.finder import Finder
 from graphmem.injection.formats import format_named
 from graphmem.injection.items import Item, distinct, note, of_memory, of_rules
@@ -25,7 +26,7 @@ from graphmem.memory.texts.types import COMMIT, TRAPS
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo
-    from graphmem.injection.edits import Consequences, Edit
+    from graphmem.injection.consequences import Consequences, Edit
     from graphmem.injection.project_calls import ProjectCalls
 
 MAX_PLACES: Final = 5  # files that a first message concerns

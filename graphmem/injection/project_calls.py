@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from graphmem.answers import IndexState, RuleSet, SessionSummary
     from graphmem.answers.injection import ContextReady
     from graphmem.injection.agent import Check
-    from graphmem.injection.edits import Advise, TestCommand
+    from graphmem.injection.consequences import Advise, TestCommand
     from graphmem.injection.planner import Moving
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
 
-from graphmem.injection.edits import Edit
+from graphmem.injection.consequences import Edit
 from graphmem.injection.recent_sessions import RecentSessions
 
 _SHOWN: Final = 500  # memories of one session

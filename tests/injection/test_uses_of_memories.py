@@ -10,7 +10,7 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.cli import examination
-from graphmem.injection.edits import Edit
+from graphmem.injection.consequences import Edit
 from graphmem.injection.experiment import FULL, group_of
 from graphmem.injection.feedback import Feedback
 from graphmem.injection.phase import LOOKS, WorkPhases

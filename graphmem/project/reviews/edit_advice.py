@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from graphmem.analysis.named_tests import find_named_tests
 from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
-from graphmem.injection.edits import (
+from graphmem.injection.consequences import (
     DOCUMENTED,
     LIKELY_CHANCE,
     MOVES_CHANCE,
@@ -34,6 +35,7 @@ from graphmem.memory.reading.nearby import TARGET
 from graphmem.model import LIBRARY_HOOK, WRAPPED, EdgeKind
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.sources import source_of
+from graphmem.project.reviews.use_lines import shown_line, with_code
 from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.reports.test_commands import NOT_RUN
@@ -56,9 +58,6 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 1 << 20  # of an edited file that is read to find the edited lines
 TEST_SHARE: Final = 0.1  # least share of the small changes of a file that touched a test file as well
-MAX_LINE: Final = 90  # characters of a shown line of code
-CALL_LINES: Final = 8  # of a call, in which the name of the called code is searched
-MOVED_LINES: Final = 60  # by which edits since the last index run may have moved a call
 MAX_TARGETS: Final = 20
 _FUNCTIONS: Final = frozenset(NODE_KINDS[code] for code in FUNCTION_CODES)
 _CLASSES: Final = frozenset(NODE_KINDS[code] for code in CLASS_CODES)
@@ -110,7 +109,7 @@ class EditAdvice:
             return None
         node = int(np.argmax(np.where(able, np.diff(view.in_ptr), -1)))
         path = view.path(node)
-        line = _shown_line(self._lines(path), int(view.start_line[node]))
+        line = shown_line(self._lines(path), int(view.start_line[node]))
         return Edit(path, line, f"{line}_") if path and line else None
 
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
@@ -270,22 +269,7 @@ class EditAdvice:
 
         The line uses the edited code. The further dependents are returned unchanged.
         """
-        return tuple(self._used_in(one) for one in found[:NAMED]) + found[NAMED:]
-
-    def _used_in(self, one: Dependent) -> Dependent:
-        """Return a dependent with the line of code that names what it uses.
-
-        A call that is written over several lines begins at a line that may not have the name. If edits have moved the dependent or its use
-        since the file was indexed, the line is moved, too. If they have removed the use, the line has no code.
-        """
-        lines = self._lines(one.path)
-        moved = _moved(lines, one)
-        if moved is None:
-            return one
-        first = one.line + moved
-        line = next((at for at in range(first, first + CALL_LINES) if one.uses and one.uses in _shown_line(lines, at)), 0)
-        line = line or _nearest_use(lines, one, first)
-        return one._replace(line=line or first, code=_shown_line(lines, line))
+        return tuple(with_code(one, self._lines(one.path)) for one in found[:NAMED]) + found[NAMED:]
 
     def _lines(self, path: str) -> list[str]:
         """Return the lines of a file; an empty list if missing or too large."""
@@ -304,39 +288,6 @@ class EditAdvice:
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
             return ""
         return file.read_text(encoding="utf-8", errors="replace")
-
-
-def _moved(lines: Sequence[str], one: Dependent) -> int | None:
-    """Return by how many lines a definition has moved since it was indexed.
-
-    The result is None if it is not found near its old place in `lines`, the lines of its file.
-    """
-    name = re.compile(rf"\b{re.escape(one.name.rpartition('.')[2])}\b")
-    if not one.begins or any(name.search(line) for line in lines[one.begins - 1 : one.begins - 1 + CALL_LINES]):
-        return 0  # decorators may stand before the name
-    near = [at - one.begins for at, line in enumerate(lines, 1) if abs(at - one.begins) <= MOVED_LINES and name.search(line)]
-    return min(near, key=abs, default=None)
-
-
-def _nearest_use(lines: Sequence[str], one: Dependent, first: int) -> int:
-    """Return the line nearest to `first` that names what a dependent uses.
-
-    The result is 0 if no such line is near, but another line of the file has the name. If no line has it, the dependent uses it by another
-    name, such as an alias or the name of a class for its constructor, and `first` is returned.
-    """
-    name = re.compile(rf"(?<!\w){re.escape(one.uses)}(?!\w)")
-    found = [at for at, line in enumerate(lines, 1) if one.uses and name.search(line)]
-    near = (at for at in found if at >= one.begins and abs(at - first) <= MOVED_LINES)
-    return min(near, key=lambda at: abs(at - first), default=0) if found else first
-
-
-def _shown_line(lines: Sequence[str], number: int) -> str:
-    """Return line `number`, stripped; "" if missing or too long.
-
-    The first line has the number 1.
-    """
-    line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-    return line if len(line) <= MAX_LINE else ""
 
 
 def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
@@ -366,6 +317,8 @@ def _dependents(view: GraphView, report: ImpactReport, edited: set[str], broken:
     ordered = sorted(report.hits, key=lambda hit: (hit.symbol.id not in failing, hit.symbol.path in edited))
     around = {(one.path, one.qualname.partition(".")[0]) for one in report.targets if one.qualname}
     own = {hit.symbol.id for hit in ordered if (hit.symbol.path, hit.symbol.qualname.partition(".")[0]) in around}
+    classes = [(PurePosixPath(one.path).parent, f"{one.qualname}.") for one in report.targets if one.kind in _CLASSES]
+    own |= {hit.symbol.id for hit in ordered if _is_member(hit, classes)}
     ordered = [hit for hit in ordered if hit.symbol.id in failing or not (hit.symbol.id in own or _only_passes_on(hit))]
     inside += tuple(f"{hit.symbol.ref}." for hit in ordered if hit.symbol.kind in _CLASSES)
     return tuple(
@@ -373,13 +326,33 @@ def _dependents(view: GraphView, report: ImpactReport, edited: set[str], broken:
             hit.symbol.path,
             hit.path[-1].line if hit.path else hit.symbol.start_line,
             "" if hit.symbol.qualname == "<module>" else hit.symbol.qualname,
-            uses=hit.path[-1].dst.name if hit.path else "",
+            uses=_names_in_code(view, hit),
             begins=0 if hit.symbol.qualname == "<module>" else hit.symbol.start_line,
             breaks=hit.symbol.id in failing,
         )
         for hit in ordered
         if hit.symbol.path and not hit.symbol.ref.startswith(inside) and not (hit.path and hit.path[-1].rule in (LIBRARY_HOOK, WRAPPED))
     )
+
+
+def _is_member(hit: ImpactHit, classes: Sequence[tuple[PurePosixPath, str]]) -> bool:
+    """Whether code is a member of a class, also in another file of its folder.
+
+    Each class is (folder, qualified name with a dot at the end). Go, for example, spreads the methods of a type over files.
+    """
+    return any(hit.symbol.qualname.startswith(name) and PurePosixPath(hit.symbol.path).parent == folder for folder, name in classes)
+
+
+def _names_in_code(view: GraphView, hit: ImpactHit) -> tuple[str, ...]:
+    """Return the names by which code may use what it directly depends on.
+
+    A call of a constructor names its class.
+    """
+    if not hit.path:
+        return ()
+    used = hit.path[-1].dst
+    owner = used.qualname.rpartition(".")[0].rpartition(".")[2]
+    return (used.name, owner) if owner and used.name in conventions_of(view.language_of(used.path)).constructors else (used.name,)
 
 
 def _only_passes_on(hit: ImpactHit) -> bool:

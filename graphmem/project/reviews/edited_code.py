@@ -19,7 +19,7 @@ from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, NODE_K
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.injection.edits import Edit
+    from graphmem.injection.consequences import Edit
     from graphmem.parsing.facts import Definition
     from graphmem.parsing.touched import Change, Text
     from graphmem.parsing.versions import Versions

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.parsing.sources import notebook_language, source_of
 
 if TYPE_CHECKING:
-    from graphmem.injection.edits import Edit
+    from graphmem.injection.consequences import Edit
 
 _PLACE: Final = re.compile(r"(?:cell-)?(\d{1,6})")
 

@@ -12,7 +12,7 @@ from graphmem.project.reviews.notebook_edits import code_versions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from graphmem.injection.edits import Edit
+    from graphmem.injection.consequences import Edit
 
 MAX_LINES: Final = 2_000  # changed lines of a file that are compared; of a larger rewrite, one replacement is made
 
