@@ -14,13 +14,16 @@ from graphmem.errors import BadInputError
 from graphmem.indexing.delta import Rows
 from graphmem.model import ExternalRow, external_id
 from graphmem.parsing.discovery import content_hash
-from graphmem.project.hosted.pushed_rows import digest_of_rows, rows_by_path
+from graphmem.project.hosted.pushed_rows import digest_of_rows, rows_by_path, rows_in
 from graphmem.project.hosted.pushed_texts import encoded
+from graphmem.projection.graph.arrays import EXTERNAL
 from graphmem.runtime.network.pushes import is_inside
 from graphmem.store.wire import row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    from graphmem.projection.graph.view import GraphView
 
 _TABLES: Final = ("files", "symbols", "chunks", "edges", "unresolved", "occurrences")
 WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvalid, pa.ArrowTypeError)
@@ -81,6 +84,38 @@ def _refuse_forged(part: Mapping[str, Any], digests: Mapping[str, str], project:
     names = [ExternalRow._make(row) for row in part["externals"].values()]
     if wrong := next((row for row in names if row.id != external_id(project, row.package, row.name)), None):
         raise _forged(f"external name {wrong.name[:200]!r}")
+
+
+def refuse_open_edges(parts: Iterable[Mapping[str, Any]], new: Rows, main: GraphView, own: Callable[[], Mapping[str, bytes]]) -> None:
+    """Refuse a push of a branch that leaves out the end of one of its edges.
+
+    The rows of a file are stored once for all branches, with the external names to which its edges lead. A missing name would be missing
+    for everybody.
+
+    Args:
+        parts: the pieces in which the rows were sent; the external names of a file are in the same piece.
+        new: all rows that were sent.
+        main: the graph of the main branch.
+        own: returns the packed rows of files that differ on the branch; called only if an end is in neither the push nor the main branch.
+
+    Raises:
+        BadInputError: an edge leads to a node that is neither in the push nor in the project.
+    """
+    sent = {row.id for row in new.files} | {row.id for row in new.symbols}
+    open_ends = {
+        end
+        for part in parts
+        for end in {str(row[2]) for row in part["rows"].get("edges", ())} - sent - part["externals"].keys()
+        if (node := main.index_of.get(end)) is None or main.label[node] == EXTERNAL
+    }
+    if not open_ends:
+        return
+    kept = rows_in(own().values())
+    if not open_ends <= {row.id for row in kept.files} | {row.id for row in kept.symbols}:
+        raise BadInputError(
+            "the pushed index has an edge without its end; update graphmem on both machines, then run `graphmem push` again",
+            argument="body",
+        )
 
 
 def _forged(content: str) -> BadInputError:

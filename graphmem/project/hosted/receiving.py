@@ -27,7 +27,7 @@ from graphmem.project.hosted.pushed_commits import commit_of, digest_of
 from graphmem.project.hosted.pushed_parts import PushedParts, Reading
 from graphmem.project.hosted.pushed_rows import body_of, rows_by_path, text_in
 from graphmem.project.hosted.pushed_texts import PushedTexts
-from graphmem.project.hosted.received_rows import WRONG, checked
+from graphmem.project.hosted.received_rows import WRONG, checked, refuse_open_edges
 from graphmem.runtime.files.replacing import replace_file
 from graphmem.runtime.network.pushes import FORMAT, MOST_PART, PUSHED_FILE
 from graphmem.runtime.process.limits import disk_refusal
@@ -263,7 +263,7 @@ class Receiving:
 
         `last` describes the push, and `parts` are the pieces in which the rows were sent. `who` is the person who pushes.
         """
-        digests, _, sent = checked(last, parts)
+        digests, new, sent = checked(last, parts)
         with self.runs.turn:
             if not self.runs.store.generation():
                 raise BadInputError(
@@ -282,6 +282,7 @@ class Receiving:
                 raise GenerationChangedError(
                     "the project's main branch was changed during your push; run `graphmem push` again", expected=last["base"], found=-1
                 )
+            refuse_open_edges(parts, new, self.runs.projections.graph(), lambda: self.overlays.branches.bodies(filter(None, own.values())))
             meta = {name: str(value) for name, value in last["meta"].items()}
             facts = {"meta": meta, "contracts": last["contracts"], "handles": last["handles"]}
             bodies: dict[str, bytes] = {}

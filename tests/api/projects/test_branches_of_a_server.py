@@ -640,6 +640,31 @@ def test_a_push_is_refused_whose_rows_or_texts_differ_from_their_hashes(tmp_path
         assert "round(total(prices))" in answer.text
 
 
+def test_a_push_of_a_branch_that_leaves_out_external_names_is_refused(tmp_path, server, monkeypatch):
+    """Branches share stored rows by their hash: a name that one push leaves out would be missing for everybody."""
+    ann, bob = server.enter("ann"), server.enter("bob")
+    with indexed(tmp_path / "shop", SHOP) as own:
+        pushed(own, server, "shop", token=ann)
+        written(tmp_path / "shop", {"shop/tax.py": "import colorsys\n\n\ndef shade(tax):\n    return colorsys.rgb_to_hls(tax, 0, 0)\n"})
+        own.index()
+        with monkeypatch.context() as patch:
+            post = _Parts.send
+
+            def send(parts):
+                parts._part["externals"] = {}
+                post(parts)
+
+            patch.setattr(_Parts, "send", send)
+            with pytest.raises(BadInputError, match="has an edge without its end"):
+                pushed(own, server, "shop", "mine", token=ann)
+        pushed(own, server, "shop", "tax", token=bob)
+        found = RemoteGraphMem(server.project("shop@tax"), bob).symbol("shade")
+        assert [one.symbol.qualname for one in found.callees] == ["colorsys.rgb_to_hls"]
+        written(tmp_path / "shop", {"shop/levy.py": "from shop.tax import shade\n\n\ndef levy():\n    return shade(1)\n"})
+        own.index()
+        assert pushed(own, server, "shop", "tax", token=bob).sent == 1  # its edge leads to a file that only the branch has
+
+
 @pytest.mark.parametrize("branch", ["", "mine"])
 def test_a_text_that_a_push_lacked_is_sent_by_the_next_one(tmp_path, server, monkeypatch, branch):
     """A file that was edited after the index run is pushed without its text, because the text would not fit the index."""
