@@ -190,7 +190,11 @@ class ScopedClasses(ScopedNames):
             packages = self.names_of(entry.facts)[: self.packages_of_file]  # `class Name<T> : Name`
             places = [place for package in packages for place in self.package_places(inference, package, first[1], entry)]
             return inference.expanded(join_all(inference.slot(place) for place in places))
-        inside = self._mixins and first[0] == NAME and first[1] in entry.names(symbol.index)
+        if not self._mixins or first[0] != NAME:
+            return found
+        inside = first[1] in entry.names(symbol.index)
+        if not inside and not any(atom[0] == CLASS for atom in found):
+            inside = first[1] in self._names_of_pieces(inference, symbol)
         return self.objects(inference, entry, symbol.index, term) if inside else found
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:

@@ -19,8 +19,8 @@ from graphmem.resolution.scoped.lambdas import PSEUDO, function_type
 from graphmem.resolution.scoped.protocols import ScopedProtocols
 from graphmem.resolution.type_inference.extensions import extensions, of_unknown
 from graphmem.resolution.type_inference.names import local_names
-from graphmem.resolution.values.symbol import Symbol
-from graphmem.resolution.values.terms import items_or_itself, last_name
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.values.terms import call_at, items_or_itself, last_name
 from graphmem.resolution.values.types import (
     BOX,
     BUILTIN,
@@ -46,6 +46,7 @@ from graphmem.resolution.values.types import (
 )
 
 if TYPE_CHECKING:
+    from graphmem.parsing.facts import Reference
     from graphmem.resolution.files.file_entry import FileEntry
     from graphmem.resolution.interfaces.call import Call
     from graphmem.resolution.interfaces.inference import Inference
@@ -262,6 +263,27 @@ class ScopedRules(ScopedProtocols):
             return one((EXTI, atom[1], owner, None))
         first, sign, _ = owner.partition("()")
         return one((EXTI, atom[1], first + sign, None)) if sign else None
+
+    def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[TermIndex, Type]) -> Type:
+        """Return the type of a callee, without classes whose name a function has.
+
+        `call` has the index of the call's expression and the type of the callee. In Ruby, `Code(source)` calls the method `Code`, and only
+        `Code.new` creates an object of the class.
+        """
+        term, callee = call
+        if not self._maker or last_name(entry.terms[call_at(entry.terms, term)[1]]) == self._maker:
+            return callee
+        functions = frozenset(atom for atom in callee if atom[0] != CLASS)
+        return functions if any(atom[0] == FUNC for atom in functions) else callee
+
+    def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return the functions among the definitions that a call can run.
+
+        `methods` may also have classes with the name of a function, and their constructors. See `reached`.
+        """
+        called = last_name(entry.terms[call_at(entry.terms, reference.term)[1]]) if self._maker else ""
+        named = [method for method in methods if method.name == called and method.kind not in CLASS_KINDS] if called != self._maker else []
+        return named if called[:1].isupper() and named else methods
 
     def runs_as_call(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Return the methods that `Name()` calls for an object or interface.
