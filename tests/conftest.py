@@ -1,4 +1,4 @@
-"""What tests of several rooms share."""
+"""Fixtures and helpers that tests of several packages share."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ Answer = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
 
 
 def says(text: str | Callable[[dict[str, Any]], str]) -> Answer:
-    """Answers with a text in the form of the protocol."""
+    """Return an answer with this content, in the form of the protocol."""
 
     def answer(handler: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
         content = text(asked) if callable(text) else text
@@ -294,7 +294,7 @@ def status(code: int, body: bytes = b"", **headers: str) -> Answer:
 
 
 class Playing:
-    """What the server does next, and what it was asked."""
+    """Next answers of the server, and the requests that it received."""
 
     says = staticmethod(says)
     status = staticmethod(status)

@@ -52,7 +52,10 @@ class KnownCalls:
     language: str
     recall: Annotated[
         float | None,
-        Doc("share of this language's calls at run time that graphmem also finds in source text, 0 to 1; null if it was not measured"),
+        Doc(
+            "share of the calls made at run time, in code of this language, that graphmem finds in the source text, 0 to 1; null if it "
+            "was not measured"
+        ),
     ]
     trees: Annotated[str, Doc("names of the projects on which `recall` was measured, separated by commas; empty when there are none")]
     unseen: Annotated[bool, Doc("true when none of the measured projects was used to develop the rules that resolve calls")]
@@ -249,7 +252,9 @@ class IndexSummary:
     chunks: int
     edges_by_kind: Annotated[dict[str, int], Doc("number of edges of each kind, such as CALLS or IMPORTS, in the code graph"), Size(10)]
     edges_by_rule: Annotated[
-        dict[str, int], Doc("number of edges whose target each resolution rule found, by the name of the rule"), Size(20)
+        dict[str, int],
+        Doc("number of edges by resolution rule: the way in which graphmem found the edge's target, such as import"),
+        Size(20),
     ]
     call_sites: int
     unresolved: Annotated[int, Doc("number of call sites whose target is unknown")]
@@ -259,7 +264,9 @@ class IndexSummary:
     unresolved_by_reason: Annotated[
         dict[str, int], Doc("number of calls without a known target, by reason, such as unknown_name or no_receiver_type"), Size(10)
     ]
-    diagnostics: Annotated[list[DiagnosticInfo], Doc("The first diagnostics of the run; `diagnosticCount` is the total number"), Size(200)]
+    diagnostics: Annotated[
+        list[DiagnosticInfo], Doc("the first problems found in files during the run; `diagnosticCount` is the total number"), Size(200)
+    ]
     diagnostic_count: int
     seconds: Annotated[dict[str, float], Doc("Wall time of each stage in seconds, in the order of the stages"), Size(10)]
     cpu_seconds: Annotated[float, Doc("processor time of graphmem and its worker processes, in seconds")]

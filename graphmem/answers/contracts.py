@@ -41,7 +41,10 @@ class OutsideUse:
     name: Annotated[str, Doc("name of the contract: HTTP verb and path, `package.Service/Method` or topic")]
     symbol: Annotated[
         str,
-        Doc("the symbol of this project that offers the contract; in the list of dependencies, the symbol that uses the contract"),
+        Doc(
+            "the symbol of this project at one end of the contract: in a list of dependents the symbol that offers the contract, in a "
+            "list of dependencies the one that uses it"
+        ),
         GlobalId(SYMBOL),
     ]
     place: Annotated[

@@ -26,8 +26,8 @@ class CoAccessHit:
     direction: Annotated[
         str,
         Doc(
-            "whether sessions edit this file after the requested files (follows) or before them (leads); mixed if neither holds "
-            "in four fifths of the sessions; empty if no session recorded when it edited both"
+            "order of the edits in sessions: follows (at least four fifths edit this file after the requested files), leads (at least "
+            "four fifths edit it before them) or mixed; empty if no session recorded when it edited both"
         ),
     ]
     delay_s: Annotated[
@@ -45,7 +45,7 @@ class CoAccessHit:
         Doc("kinds of dependencies in the code between this file and the requested files; empty when only the history connects them"),
     ]
     depth: Annotated[int, Doc("1 when the file changed with a requested file; 2 when the file changed only with files of depth 1")]
-    via: Annotated[str, Doc("if `depth` is 2: the file of depth 1 that joins this file most strongly to the requested files")]
+    via: Annotated[str, Doc("if `depth` is 2: the file with depth 1 that is the strongest link between this file and the requested files")]
     parts: Annotated[dict[str, float], Doc("The parts that add up to `score`, by name"), Size(4)]
 
 

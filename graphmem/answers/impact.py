@@ -59,8 +59,9 @@ class Cause:
     kind: Annotated[
         str,
         Doc(
-            "why the answer may be incomplete, in one word: not_run, unjudged_tests, other_processes, low_confidence, overloads, "
-            "unresolved_calls, failed_files, stale, depth, budget, history, projects, common_names, named_in_text, generated or untracked"
+            "code of the reason, for programs; `message` says it in words: not_run, unjudged_tests, other_processes, low_confidence, "
+            "overloads, unresolved_calls, failed_files, stale, depth, budget, history, projects, common_names, named_in_text, generated"
+            " or untracked"
         ),
     ]
     message: str
@@ -145,7 +146,11 @@ class ImpactReport:
     by_module: Annotated[list[ImpactGroup], Doc("affected symbols grouped by directory, most confident first"), Size(30)]
     risk: Risk
     epistemic: Annotated[
-        Epistemic, Doc("how certain the list of tests is: exact only if each test was in a recorded run that is still valid")
+        Epistemic,
+        Doc(
+            "whether the list of tests is complete: exact (recorded test runs show that it is), lower_bound (further tests may be "
+            "affected) or unknown"
+        ),
     ]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
     possible: Annotated[list[Possible], Doc("unresolved calls that may call one of the requested symbols"), Size(20)]

@@ -241,14 +241,15 @@ class Remembered:
     outcome: Annotated[
         str,
         Doc(
-            "what happened to the text: added; duplicate (a memory has it already); consolidated (joined with another memory); replaced "
-            "(it replaces another memory); superseded (another memory is better); or conflicting"
+            "what happened to the text: added; duplicate (a memory has the same text); consolidated (merged with a memory that says "
+            "nearly the same); replaced (it replaces a memory that it contradicts); superseded (it contradicts a more trusted memory, "
+            "which stays); or conflicting (it contradicts a memory, and both stay until a person decides)"
         ),
     ]
     given_id: Annotated[str, Doc("id that the caller gave the memory; empty if there is none")]
     others: Annotated[list[str], Doc("database ids of the existing memories that decided the outcome, such as a duplicate")]
     redacted: Annotated[list[str], Doc("kinds of secrets that were removed from the text")]
-    unresolved: Annotated[list[str], Doc("names in the text that more than one symbol has, so that the memory was not linked to them")]
+    unresolved: Annotated[list[str], Doc("names in the text that several symbols have; the memory is linked to none of these symbols")]
     note: Annotated[str, Doc("explanation of the outcome in one sentence; empty when the outcome is `added`")] = ""
 
 

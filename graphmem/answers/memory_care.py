@@ -60,7 +60,8 @@ class AuditEntry:
     action: Annotated[
         str,
         Doc(
-            "what was done: add, update, remove, promote, supersede, evict, pin, unpin, verify, dispute, compact, import or another action"
+            "what was done: add, update, remove, promote (learn from a session), supersede, evict (hide because of age or space), pin, "
+            "unpin, verify, dispute, compact (merge with a memory that says nearly the same), import or another action"
         ),
     ]
     memory_id: Annotated[str, Doc("database id of the memory; empty when the entry does not concern a single memory")]

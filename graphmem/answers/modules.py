@@ -151,9 +151,12 @@ class Cycle:
     level: CycleLevel
     members: Annotated[list[str], Doc("members of the cycle in ascending order: paths of files, or names of modules")]
     example: Annotated[list[str], Doc("members of a shortest cycle that contains the edge `cheapest`, in order")]
-    deferred: Annotated[bool, Doc("true when every cycle passes through an import inside a function, so the files can be loaded")]
+    deferred: Annotated[
+        bool, Doc("true when each circular path among the members contains an import inside a function, so that all files can be loaded")
+    ]
     cheapest: Annotated[
-        CycleCut, Doc("the edge to remove first: the one that frees the most members for each code edge that must be removed")
+        CycleCut,
+        Doc("the dependency to remove first: it takes the most members out of the cycle, relative to its number of edges in the code"),
     ]
     cuts: Annotated[list[CycleCut], Doc("edges to remove so that no cycle remains, at most 20"), Size(10)]
     cut_count: Annotated[int, Doc("number of edges to remove so that no cycle remains; `cuts` may list fewer")]

@@ -134,7 +134,13 @@ class SearchAnswer:
     """
 
     query: str
-    query_type: Annotated[str, Doc("kind of the query: identifier, question, error, semantic (a description) or structural")]
+    query_type: Annotated[
+        str,
+        Doc(
+            "kind of the query: identifier, question, error (a message of a program), semantic (a description) or structural (about related"
+            " code, such as callers)"
+        ),
+    ]
     hits: list[SearchHit]
     answered: Annotated[list[str], Doc("search methods that returned a result")]
     missing: Annotated[dict[str, str], Doc("Search methods that returned no result, each with the reason"), Size(3)]

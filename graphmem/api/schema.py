@@ -45,7 +45,10 @@ _Summary = object_type(answers.IndexSummary)
 class IndexProgress:
     """The progress of an index run: its stage, and what is done of it."""
 
-    stage: str = field("current stage: discover, parse, resolve, write, project, embed, done or failed")
+    stage: str = field(
+        "current stage: discover (find the files), parse, resolve (find the definitions of names), write (to the database), project "
+        "(update the copies in memory), embed (compute vectors), done or failed"
+    )
     done: int
     total: int = field("number of items in the current stage; 0 while the number is unknown")
     message: str

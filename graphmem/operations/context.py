@@ -65,8 +65,9 @@ class ContextOperations:
     def subscribe_context(self) -> AbstractContextManager[Iterator[ContextReady]]:
         """Subscribe to notices that prepared memories can be fetched.
 
-        The iteration yields a notice whenever a session has new prepared memories. It stops at the end of the `with` block, even if another
-        thread iterates. If too many notices wait to be read, it ends with a LimitError.
+        The result is used in a `with` statement, which gives an iterator. The iterator yields a notice whenever a session has new prepared
+        memories. It stops at the end of the `with` block, even if another thread iterates. If too many notices wait to be read, it ends
+        with a LimitError.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="plan", searches=True)
@@ -101,7 +102,10 @@ class ContextOperations:
         format: InjectionFormat = "xml",  # noqa: A002
         remaining: int | None = None,
     ) -> Injection:
-        """Get the memories that one phase of work should pass to the next phase."""
+        """Get the memories that one phase of work should pass to the next phase.
+
+        `before` and `to` are the two phases, such as `explore` and `implement`. `text` describes the work.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def prefetch(self, module: str) -> Prefetch:

@@ -60,7 +60,7 @@ class RememberExtras(TypedDict, total=False):
     files: Annotated[Sequence[str] | None, Doc("paths of files that the memory is about; paths that are not indexed yet are linked later")]
     symbols: Annotated[Sequence[str] | None, Doc("references of symbols that the memory is about, besides those that its content names")]
     confidence: Annotated[float | None, Doc("confidence that the memory is true, 0 to 1; default: depends on `source`")]
-    importance: Annotated[float | None, Doc("importance of the memory, 0 to 1")]
+    importance: Annotated[float | None, Doc("importance of the memory, 0 to 1; it raises the memory's rank")]
     details: Annotated[Mapping[str, Any] | None, Doc("further fields of the memory, which its type defines")]
     work_unit: Annotated[
         Mapping[str, Any] | None,
@@ -332,8 +332,8 @@ class MemoryOperations:
     def subscribe_memories(self) -> AbstractContextManager[Iterator[MemoryChange]]:
         """Subscribe to changes of memories.
 
-        At the end of the `with` block the iteration stops, in whichever thread it runs. If too many changes wait to be read, it ends with a
-        LimitError.
+        The result is used in a `with` statement, which gives an iterator of the changes. The iterator stops at the end of the `with` block,
+        even if another thread iterates. If too many changes wait to be read, it ends with a LimitError.
         """
 
     # ---- import and export

@@ -120,7 +120,10 @@ class SessionOperations:
 
     @operation("mutation", needs="remember", shows=Sight.WHOLE, also_reads=True)
     def learn_from(self, record: Mapping[str, Any], unit: str | None = None) -> Receipt:
-        """Store what is learnt from the record of an ended session. Idempotent."""
+        """Store what is learnt from the record of an ended session. Idempotent.
+
+        `unit` is the label of a task of the session, if only this task has ended. The receipt lists each finding with its outcome.
+        """
 
     @operation("query", needs="read", shows=Sight.WHOLE)
     def session_receipts(self, session: str) -> Annotated[list[Receipt], Size(2)]:

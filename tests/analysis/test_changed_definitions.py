@@ -24,7 +24,7 @@ FILES = {
         ("fields.go", '"b")', '"c")', ("Fields", "body")),
     ],
 )
-def test_a_new_value_of_a_variable_is_no_new_signature(tmp_path: Path, path: str, old: str, new: str, change: tuple[str, str]) -> None:
+def test_a_new_value_of_a_variable_is_not_a_new_signature(tmp_path: Path, path: str, old: str, new: str, change: tuple[str, str]) -> None:
     before = FILES[path].split("\n")
     number, line = next((number, line) for number, line in enumerate(before, 1) if old in line)
     diff = f"--- a/{path}\n+++ b/{path}\n@@ -{number} +{number} @@\n-{line}\n+{line.replace(old, new)}\n"

@@ -1,4 +1,4 @@
-"""What is promised of finding symbols and files by several words."""
+"""Search for symbols and files by several words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an impact report promises."""
+"""Impact reports: dependents, tests, risk and completeness."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_limit_leaves_half_of_the_places_to_tests_that_can_be_run(graph):
     assert "6 tests affected" in report.risk.reasons
 
 
-def test_the_module_of_a_conftest_is_no_test_to_run(graph):
+def test_the_module_of_a_conftest_is_not_a_test_to_run(graph):
     graph.symbol("tests/conftest.py", "<module>", "module")
     graph.symbol("tests/test_a.py", "<module>", "module")
     graph.edge("tests/conftest.py:<module>", "a.py:f").edge("tests/test_a.py:<module>", "a.py:f")
@@ -187,7 +187,7 @@ def test_a_site_in_a_language_that_cannot_name_the_target_is_not_possible(graph)
 
 
 @pytest.mark.parametrize(("path", "language"), [("run.sh", "bash"), ("notes.txt", "text"), ("lib.go", "go"), ("App.kt", "kotlin")])
-def test_a_broken_file_of_a_language_that_cannot_name_the_target_is_no_cause(graph, path, language):
+def test_a_broken_file_of_a_language_that_cannot_name_the_target_is_not_a_cause(graph, path, language):
     graph.edge("b.py:user", "a.py:f")
     graph.written_in(path, language, errors=3)
     report = ask(graph.view(), "a.py:f")

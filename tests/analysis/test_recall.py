@@ -1,4 +1,4 @@
-"""What answers tell of languages whose calls are known in part."""
+"""Warnings in answers about languages of which some calls are missing."""
 
 from __future__ import annotations
 

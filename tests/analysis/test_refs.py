@@ -1,4 +1,4 @@
-"""What a person types, and what it means."""
+"""References that a person types, and the symbols that they name."""
 
 from __future__ import annotations
 

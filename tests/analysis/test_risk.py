@@ -95,7 +95,7 @@ def test_a_class_is_ranked_with_the_dependents_of_its_members(graph):
         graph.edge("app/a.py:Box", f"app/a.py:{name}", kind="DEFINES")
     graph.edge("app/a.py:Box.open", "app/a.py:Box.shut").edge("app/c.py:other", "app/a.py:Box.shut")
     found = risk(graph, "app/a.py:Box")
-    assert "2 dependents besides tests, in 2 files" in found.reasons  # its own method is no dependent
+    assert "2 dependents besides tests, in 2 files" in found.reasons  # its own method is not a dependent
     assert found.rank == 3 / 5  # Box.shut has three, Box two
 
 
@@ -110,7 +110,7 @@ def test_classes_are_ranked_in_a_graph_of_more_than_46_000_nodes(graph):
     assert risk(graph, "app/a.py:Box7").rank == round(50_001 / 50_061, 4)
 
 
-def test_without_a_manifest_a_plain_name_is_no_public_api(graph):
+def test_without_a_manifest_a_plain_name_is_not_public_api(graph):
     graph.symbol("app/__init__.py", "<module>", "module")
     graph.edge("app/b.py:caller", "app/a.py:helper").edge("test_b.py:test_it", "app/b.py:caller")
     assert risk(graph, "app/a.py:helper").level == "low"

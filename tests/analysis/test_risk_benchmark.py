@@ -55,10 +55,10 @@ def test_commits_whose_lines_a_fix_deletes_and_reverted_ones_within_the_window_a
     commit("Fix b at last", "a = 1\nb = 2\nc = 4\n", 40)
     commits = risk.history(tmp_path)
     wanted = {first, second, third, fourth}
-    assert risk.faulty(tmp_path, commits, wanted) == {second, fourth}, "a typo is no fault, and 40 days are too late"
+    assert risk.faulty(tmp_path, commits, wanted) == {second, fourth}, "a typo is not a fault, and 40 days are too late"
 
 
-def test_files_of_tests_and_texts_are_no_source(risk):
+def test_files_of_tests_and_texts_are_not_source(risk):
     assert risk.is_source("src/a.py")
     assert not risk.is_source("tests/test_a.py")
     assert not risk.is_source("README.md")

@@ -1,4 +1,7 @@
-"""What a plug-in of an editor needs: lenses in one request, an expected generation, and the programs of the page."""
+"""Features for plug-ins of editors.
+
+They are code lenses in one request, an expected generation, and the programs of the page.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the questions answer, over HTTP, about starlette's own source."""
+"""Answers of queries over HTTP, about starlette's own source."""
 
 from __future__ import annotations
 

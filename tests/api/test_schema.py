@@ -29,7 +29,7 @@ def operations(schema: GraphQLSchema) -> PersistedOperations:
 
 def test_the_committed_schema_is_the_one_that_is_served() -> None:
     committed = (data_root() / "queries" / "schema.graphql").read_text(encoding="utf-8")
-    assert committed == sdl(), "write it anew: python -m graphmem.api.sdl > queries/schema.graphql"
+    assert committed == sdl(), "write it again: python -m graphmem.api.sdl > queries/schema.graphql"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -115,7 +115,7 @@ def test_a_symlink_loop_ends(graphmem, shop: Path) -> None:
 
 
 def _without_roots_rights() -> list[str]:
-    """How `graphmem` is started so that the rights of files count for it."""
+    """Command line that starts `graphmem` without root's access to all files."""
     command = [sys.executable, "-m", "graphmem"]
     if os.geteuid() != 0:
         return command
@@ -210,11 +210,11 @@ def _with_newer_schema(path: Path) -> None:
     ).close()
     connection.close()
     database.close()
-    path.with_name(f"{path.name}.lock").unlink()  # a record of how this version left it, which a newer one would have written anew
+    path.with_name(f"{path.name}.lock").unlink()  # a record of how this version left it, which a newer version would have written again
 
 
 @pytest.mark.parametrize("keep", [0.5, 0.0])
-def test_a_truncated_database_is_said_and_can_be_made_anew(graphmem, process, shop: Path, keep: float) -> None:
+def test_a_truncated_database_is_said_and_can_be_made_again(graphmem, process, shop: Path, keep: float) -> None:
     assert graphmem("index", shop, "-q").code == 0
     database = shop / ".graphmem" / "graph.db"
     os.truncate(database, int(database.stat().st_size * keep))

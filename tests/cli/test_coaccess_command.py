@@ -1,4 +1,7 @@
-"""What moves together is the same answer through every interface, and there from the first index on."""
+"""Files that change together: equal answers through every interface.
+
+The answers exist from the first index run on.
+"""
 
 from __future__ import annotations
 

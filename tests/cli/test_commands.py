@@ -1,4 +1,4 @@
-"""What each command says about a small real repository, in all its forms."""
+"""Output of each command on a small real repository, in all formats."""
 
 from __future__ import annotations
 
@@ -306,7 +306,7 @@ def test_a_word_of_another_tool_names_the_command_that_does_it(graphmem, word, m
     assert f"No command is named '{word}'; `graphmem {meant}` does the same." in " ".join(ran.err.split())
 
 
-def test_words_of_other_tools_are_no_commands_and_name_commands() -> None:
+def test_words_of_other_tools_are_not_commands_but_name_commands() -> None:
     commands = set(_Commands())
     for name, words in ELSEWHERE.items():
         assert name in commands

@@ -52,7 +52,7 @@ def settings(language: str) -> str:
 
 
 def answers(command: list[str], project: Path, environ: dict[str, str], tmp_path: Path) -> dict[str, Any]:
-    """What an editor was answered."""
+    """Answers that the editor received."""
     said = tmp_path / "answers.json"
     given = {"ANSWERS": str(said), "EDITED": EDITED, "LINE": LINE, "WORD": WORD, "HOME": str(tmp_path)}
     path = f"{Path(sys.executable).parent}{os.pathsep}{environ['PATH']}"

@@ -1,4 +1,7 @@
-"""What is meant may be written as editors and GraphQL write it, at every interface; one bad name of several costs only itself."""
+"""References in the notation of editors and GraphQL, at every interface.
+
+One bad reference among several does not affect the others.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Check that texts for people keep to the style page of CONTRIBUTING.md.
 
 `python tests/docs/english.py [PART...]` prints each finding as `path:line: what is wrong; what to do` and exits with 1 if there are any.
-A part is a room, a file of the package's top folder, a page, or `benchmarks`.
+A part is a room, a file of the package's top folder, a page, `benchmarks` or `tests`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ MAX_ENTRY: Final = 25  # words of an entry of the changelog
 CHANGELOG: Final = "CHANGELOG.md"
 LANDED = {"Call the process of a dump what it is, and the renaming quarantine"}  # too long, and on the main branch before a check ran
 PAGE: Final = "CONTRIBUTING.md"  # it quotes what it forbids
-SELF: Final = "tests/docs"
+TESTS: Final = "tests"
+SELF: Final = "tests/docs"  # it quotes what it forbids
 BENCHMARKS: Final = "benchmarks"  # its results are records of their time, and are not read
 
 STOP_LIST: Final = {
@@ -152,6 +153,27 @@ def _written(node: ast.AST) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
+def of_tests(path: str, source: str) -> Iterator[Finding]:
+    """Stop list in docstrings, comments and names of tests, and docstrings that begin without a noun or a verb.
+
+    Strings are not read, because they hold the data of the tests.
+    """
+    for node in ast.walk(_parsed(source)):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        docstring = ast.get_docstring(node, clean=False) or ""
+        line = node.body[0].lineno if docstring else 0
+        yield from of_text(path, line, docstring, _OF_CODE)
+        if found := NO_NOUN.match(docstring):
+            yield Finding(path, line, f"the summary begins with '{found[0]}'; begin with a noun or a verb")
+        if not isinstance(node, ast.Module) and node.name.startswith("test_"):
+            yield from of_text(path, node.lineno, node.name.removeprefix("test_").replace("_", " "))
+    if _any_of(tuple(_OF_CODE)).search(source):
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                yield from of_text(path, token.start[0], token.string, _OF_CODE)
+
+
 def of_changelog() -> Iterator[Finding]:
     """Long entries of the changelog; links do not count."""
     text = (ROOT / CHANGELOG).read_text(encoding="utf-8")
@@ -199,6 +221,11 @@ def findings(asked: Collection[str] = ()) -> Iterator[Finding]:
             path, source = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
             yield from of_module(path, source)
             yield from of_errors(path, source)
+    if checked(TESTS):
+        for file in sorted((ROOT / TESTS).rglob("*.py")):
+            path = file.relative_to(ROOT).as_posix()
+            if not path.startswith(SELF):
+                yield from of_tests(path, file.read_text(encoding="utf-8"))
     if checked(BENCHMARKS):
         yield from of_benchmarks()
     for file in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:

@@ -65,6 +65,24 @@ def test_results_of_benchmarks_are_not_read(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("source", "word"),
+    [
+        ("def test_whoever_asks_is_answered(): ...", "whoever"),
+        ("def test_a_link_is_no_file(): ...", "is no f"),
+        ('def test_a_read():\n    """Answer whoever asks."""', "whoever"),
+        ('"""What is promised of links."""', "What"),
+        ("x = 1  # The index is made anew.", "anew"),
+    ],
+)
+def test_a_test_is_named_and_described_in_plain_words(source, word):
+    assert [one.message.split("'")[1] for one in english.of_tests("tests/x.py", source + "\n")] == [word]
+
+
+def test_the_data_of_a_test_may_have_any_words():
+    assert list(english.of_tests("tests/x.py", 'def test_a_link():\n    assert "whoever asks"\n')) == []
+
+
+@pytest.mark.parametrize(
     ("message", "lacks"),
     [
         ("f'the file {path} cannot be read'", "remedy"),

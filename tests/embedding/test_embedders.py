@@ -51,7 +51,7 @@ def test_hashed_vectors_bring_shared_words_and_near_spellings_close():
     assert about @ same > about @ near > about @ far
 
 
-def test_hashed_features_say_that_there_is_no_model():
+def test_hashed_features_say_that_they_use_no_model():
     choice = choose("hashed")
     assert "no model" in choice.reason
     assert choice.embedder.model_id == "hashed-words-384"

@@ -20,7 +20,10 @@ TEXTS = ["trains are late", "bowls are fired twice in the kiln", "the cache is f
 
 
 class RerankingServer:
-    """Scores a text by the words it shares with the query; `play` replaces the answer by (status, body)."""
+    """Score by the words that a string shares with the query.
+
+    `play` replaces the answer by (status, body).
+    """
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, dict, dict]] = []

@@ -122,7 +122,7 @@ def test_sorted():
 
 
 class Ran(NamedTuple):
-    """How a run of pytest ended."""
+    """Result of a run of pytest."""
 
     code: int
     said: str

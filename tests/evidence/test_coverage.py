@@ -1,4 +1,4 @@
-"""What coverage.py's contexts become, with data that coverage itself has written."""
+"""Edges from coverage.py's contexts, in data that coverage itself wrote."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_data_without_contexts_is_refused_with_what_to_do(shop, open_memory, tak
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + b"\1" * 200], ids=["empty", "text", "damaged"])
-def test_a_file_that_is_no_data_of_coverage_is_refused(shop, open_memory, take, tmp_path, content):
+def test_a_file_that_is_not_data_of_coverage_is_refused(shop, open_memory, take, tmp_path, content):
     data = tmp_path / "data"
     data.write_bytes(content)
     with pytest.raises(EvidenceError, match="not a data file of coverage"):

@@ -1,4 +1,4 @@
-"""What `pytest --graphmem` promises, each time on tests that really run."""
+"""Recording by `pytest --graphmem`, each time on tests that really run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What coverage reports of single tests become, in the formats that the tools of other languages write."""
+"""Edges from coverage reports of single tests, in formats of other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a SCIP index adds, and what one that does not fit cannot do."""
+"""Edges that a SCIP index adds, and indexes that do not fit the project."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PAINT = "t py p 0 `b`/paint()."
 
 
 def occurrence(text, line, name, symbol, is_definition=False, nth=0):
-    """Where the nth `name` stands in a line (1-based), in UTF-16 as indexers count."""
+    """Return the column of the nth `name` in a line (1-based), in UTF-16."""
     row = text.split("\n")[line - 1]
     at = [match.start() for match in re.finditer(rf"\b{name}\b", row)][nth]
     start = len(row[:at].encode("utf-16-le")) // 2
@@ -262,7 +262,7 @@ def test_an_index_that_was_cut_gives_an_error_or_true_edges(tree, open_memory, t
 
 
 @pytest.mark.parametrize("data", [b"", b"not protocol buffers", b"\x00" * 64], ids=["empty", "text", "zeros"])
-def test_a_file_that_is_no_index_is_refused(tree, open_memory, take, scip_file, data):
+def test_a_file_that_is_not_an_index_is_refused(tree, open_memory, take, scip_file, data):
     with pytest.raises(EvidenceError):
         take(open_memory(), tree, scip_files=[scip_file(data)])
 

@@ -1,4 +1,4 @@
-"""How outside evidence joins the graph, and what becomes of it while people edit."""
+"""Import of outside evidence into the graph, also while people edit."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_what_a_test_does_not_run_any_more_is_forgotten_when_it_ran_again(record
     assert (T + "test_empty", S + "hold") in edges(memory, "runtime", "TESTS")
 
 
-def test_an_index_made_anew_has_the_same_edges(recorded, open_memory, take):
+def test_an_index_made_again_has_the_same_edges(recorded, open_memory, take):
     root, path = recorded
     memory = open_memory()
     take(memory, root, runtime=[path])
@@ -167,7 +167,7 @@ def test_a_bad_file_is_refused_before_anything_changes(recorded, open_memory, ta
     assert lines(memory) == before
 
 
-def test_a_bad_file_that_waits_is_set_aside_and_named_while_the_run_goes_on(recorded, open_memory, tmp_path):
+def test_a_bad_file_that_waits_is_quarantined_and_named_while_the_run_goes_on(recorded, open_memory, tmp_path):
     root, path = recorded
     memory = open_memory()
     inbox = tmp_path / "index" / "evidence"

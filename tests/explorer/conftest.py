@@ -20,7 +20,7 @@ from made_once import copied_index
 from trees import NETWORKX
 
 MEMORIES = (
-    ("Graph.add_edge creates missing nodes silently; whoever wants an error asks has_node first.", "gotcha", ["classes/graph.py"]),
+    ("Graph.add_edge creates missing nodes silently; call has_node first to get an error.", "gotcha", ["classes/graph.py"]),
     ("Adjacency is a dict of dicts of dicts, because looking up an edge has to take constant time.", "decision", ["classes/graph.py"]),
     (
         "Traversals keep an explicit stack of iterators, so that deep graphs do not reach the recursion limit.",

@@ -1,4 +1,7 @@
-"""What the explorer's pages say of a small project in two languages, whose right answers can be read off its files."""
+"""Answers of the explorer's pages on a small project in two languages.
+
+The right answers can be read off the files of the project.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ def test_the_way_from_a_class_begins_at_its_member_and_names_both(tab, page, vis
     assert last.startswith("Price")
 
 
-def test_where_something_could_not_be_followed_no_way_is_not_said_to_be_no_dependency(tab, page, visit):
+def test_a_missing_path_beside_an_unresolved_call_does_not_count_as_independence(tab, page, visit):
     visit(page + "/explore/path?from=alone&to=Price", f"{READY} && document.querySelector('.lead')")
     seen = tab.value(TEXT)
     assert "No path from alone to Price was found" in seen

@@ -1,4 +1,7 @@
-"""Where a person begins: boxes that take what is typed, questions back that are no errors, and numbers that agree."""
+"""First steps in the explorer: search boxes, hints instead of errors.
+
+Numbers on different pages agree.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def test_impact_without_a_name_offers_where_to_begin_and_an_example_of_this_proj
     tab.until("document.querySelector('.zone.after')")
 
 
-def test_a_name_of_several_or_of_nothing_is_asked_back_beside_its_box_and_is_no_error(tab, explorer, visit):
+def test_a_name_of_several_or_of_nothing_is_asked_back_beside_its_box_and_is_not_an_error(tab, explorer, visit):
     plain = "getComputedStyle(document.querySelector('.failure')).backgroundColor"
     visit(f"{explorer}/explore/impact?of=no_such_thing_anywhere", "document.querySelector('.failure')")
     alarming = tab.value(plain)

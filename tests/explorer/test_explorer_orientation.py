@@ -1,4 +1,7 @@
-"""What a stranger needs: whole lists, one meaning a number, warnings about names, and the way to the five questions."""
+"""Orientation in the explorer for a newcomer.
+
+Lists are whole, each number has one meaning, names are warned about, and the five questions are within reach.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_every_view_is_there_asks_nobody_else_is_accessible_and_fits_a_phone_and
     visit(explorer + path, ready)
     tab.until("!document.querySelector('.loading')")
     assert tab.value("document.title").endswith("graphmem")
-    assert "[object " not in tab.value("document.body.innerText"), "an element was put into a text"
+    assert "[object " not in tab.value("document.body.innerText"), "an element was converted to a string"
     assert [url for url in tab.requested() if not url.startswith((explorer + "/", "data:", "about:"))] == []
     if folder := os.environ.get("GRAPHMEM_TEST_SCREENSHOTS"):
         Path(folder).mkdir(exist_ok=True)

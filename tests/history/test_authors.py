@@ -11,16 +11,16 @@ from graphmem.history.authors import is_bot, is_routine, one_name_each
     "name",
     ["renovate[bot]", "shop release bot", "Shop Release Automation", "ci-bot", "dependabot-preview", "Copilot", "GitHub Actions", "Bot"],
 )
-def test_a_program_is_no_person(name):
+def test_a_program_is_not_a_person(name):
     assert is_bot(name)
 
 
 @pytest.mark.parametrize("name", ["Ann Lee", "angelbot", "Phil Talbot", "Renovatus", "copilotka", "Bot Meyer"])
-def test_a_person_whose_name_only_looks_so_is_no_program(name):
+def test_a_person_whose_name_only_looks_so_is_not_a_program(name):
     assert not is_bot(name)
 
 
-def test_a_program_that_changes_code_is_no_routine_and_one_that_updates_versions_is():
+def test_a_program_that_changes_code_is_not_routine_and_one_that_updates_versions_is():
     assert [
         is_routine(name) for name in ("renovate[bot]", "dependabot[bot]", "ci-bot", "copilot-swe-agent[bot]", "Copilot", "Ann Lee")
     ] == [

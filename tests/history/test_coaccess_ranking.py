@@ -1,4 +1,4 @@
-"""How files that move together are ranked, and which of them work on a place begins with."""
+"""Ranking of files that change together, and of files to read first."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def order(history, *files, **given):
     return [history.nodes[one.node].path for one in coaccess.rank(history, files, **given)]
 
 
-def test_what_moved_with_both_lately_comes_before_what_moved_with_one_long_ago(told):
+def test_a_file_that_recently_moved_with_both_comes_before_one_that_moved_with_one_long_ago(told):
     old = [["app/a.py", "other/old.py"]] * 6
     new = [["app/a.py", "app/b.py", "other/both.py"]] * 2
     assert order(told(*old, *new), "app/a.py", "app/b.py")[0] == "other/both.py"
@@ -76,7 +76,7 @@ def test_work_on_a_place_begins_with_what_most_of_its_changes_touched(told):
 
 
 @pytest.mark.parametrize("files", [["a.py"], ["a.py", "unknown.py"], ["unknown.py"], ["a.py", "b.py", "c.py"]])
-def test_files_that_history_does_not_know_are_no_fault(told, files):
+def test_files_that_history_does_not_know_are_not_a_fault(told, files):
     history = told(*[["a.py", "b.py", "c.py", "d.py"]] * 3)
     assert "d.py" in order(history, *files)
 

@@ -175,7 +175,7 @@ def test_what_agents_did_stays_when_commits_go(repo, log):
     log.append([Change(AGENT, 1_700_000_000.0, ("a.py", "session.py"))])
     repo.commit(a="1", b="1")
     git_history.read(repo.root, log)
-    repo.git("checkout", "-q", "--orphan", "anew")
+    repo.git("checkout", "-q", "--orphan", "fresh")
     repo.commit(a="1", c="1")
     git_history.read(repo.root, log)
     assert "session.py" in moves_with(log, "a.py")
@@ -259,7 +259,7 @@ def test_a_folder_of_a_repository_has_its_own_paths(repo, log):
     assert [files for _, files in told(log)] == [("a.py", "b.py")]
 
 
-def test_submodules_are_no_files(repo, log, tmp_path):
+def test_submodules_are_not_files(repo, log, tmp_path):
     other = Repo(tmp_path / "other")
     other.commit(x="1")
     repo.commit(a="1")

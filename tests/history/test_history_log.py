@@ -158,7 +158,7 @@ def test_a_rename_onto_a_known_file_unites_both(log):
     assert "x.py" not in dict(ranking(log, "a.py"))
 
 
-def test_a_deleted_file_is_no_answer_until_it_is_touched_again(log):
+def test_a_deleted_file_is_not_an_answer_until_it_is_touched_again(log):
     log.append([change(1, "a.py", "b.py"), change(2, "a.py", deleted=("b.py",))])
     assert ranking(log, "a.py") == []
     log.append([change(3, "b.py")])

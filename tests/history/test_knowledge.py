@@ -1,4 +1,4 @@
-"""Who knows a part of a project, and how few they are."""
+"""People who know a part of a project, and the bus factor."""
 
 from __future__ import annotations
 

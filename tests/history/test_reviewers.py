@@ -1,4 +1,4 @@
-"""Who knows a file, on a real repository."""
+"""People who know a file, on a real repository."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_what_a_command_of_gemini_printed_is_told_without_what_was_put_around_it
     assert (call.result, call.ok, call.exit_code) == ("Exit Code: 7", True, 0)
 
 
-def test_what_a_person_broke_off_is_no_failure(payload):
+def test_what_a_person_broke_off_is_not_a_failure(payload):
     one = payload("claude-code", "PostToolUseFailure", "/shop", is_interrupt=True, error="The user doesn't want to proceed")
     assert agents.read(agents.agent_named("claude-code"), one).ok is None
 

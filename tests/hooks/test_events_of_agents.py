@@ -1,4 +1,7 @@
-"""What browsers, units of work and plain words say becomes memory, from the payload of a real agent to what the next one is shown."""
+"""Memories from browsers, units of work and plain words of sessions.
+
+The tests run from the payload of a real agent to the context of the next session.
+"""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def test_an_owner_that_misbehaves_holds_no_agent_up(handle, answering, payload):
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
-def test_an_owner_that_is_gone_is_no_owner(tmp_path, payload):
+def test_an_owner_that_is_gone_is_not_an_owner(tmp_path, payload):
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
     (tmp_path / ".graphmem").mkdir()

@@ -1,4 +1,7 @@
-"""What is written into an agent's settings comes out again to the byte, and nothing of anybody else is touched."""
+"""Installation in agents' settings can be undone to the byte.
+
+Entries of other programs are not touched.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,7 @@ def test_install_then_uninstall_gives_back_the_bytes(tmp_path, agent, content, l
     found = JsonText(during[FILES[agent][0]].decode(), comments=True).get(())
     assert kept(found) == kept(content)
     place.install(agent)
-    assert place.tree() == during  # twice is once
+    assert place.tree() == during  # idempotent
     if lost:  # without what was kept only what is ours is taken out, and what they wrote is the same
         shutil.rmtree(place.vault.folder)
         place.uninstall(agent)
@@ -118,7 +121,7 @@ def test_install_then_uninstall_gives_back_the_bytes(tmp_path, agent, content, l
 
 
 def kept(found):
-    """What is not ours of a settings file."""
+    """Return the part of a settings file that is not graphmem's."""
     rest = {key: value for key, value in found.items() if key not in ("hooks", "mcpServers", "mcp", "version", "$schema")}
     events = {event: [one for one in listed if not is_our_element(one)] for event, listed in found.get("hooks", {}).items()}
     servers = {name: one for key in ("mcpServers", "mcp") for name, one in found.get(key, {}).items() if not is_our_server(one)}

@@ -84,7 +84,7 @@ def opencode(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
 
 
 class Real(NamedTuple):
-    """How one agent is run, and what it tells."""
+    """Command line of one agent, and how to read its output."""
 
     started: Callable[[str, Path], tuple[list[str], dict[str, str]]]
     moments: list[str]

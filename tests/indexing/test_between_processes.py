@@ -1,4 +1,7 @@
-"""A new process goes on where the last one stopped, and starts anew where it cannot."""
+"""A new process continues where the last one stopped.
+
+If it cannot, it indexes everything.
+"""
 
 from __future__ import annotations
 

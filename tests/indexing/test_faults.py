@@ -159,7 +159,7 @@ def test_workspaces_are_matched_as_before(pattern, folder, is_in):
 
 
 @pytest.mark.parametrize("use_git", [True, False])
-def test_lines_of_ignore_files_that_are_no_patterns_are_named(tmp_path, use_git):
+def test_lines_of_ignore_files_that_are_not_patterns_are_named(tmp_path, use_git):
     text = "!\n[z-a]\n" + "*a" * 30 + "b\n" + "**/a/" * 30 + "b\n*.log\n# *** a * b * c * d *\n"
     tree = write(tmp_path, {".graphmemignore": text, "a" * 200 + ".py": "", "x.log": "", "a/" * 60 + "c.py": ""})
     found = discover(tree, DiscoveryOptions(use_git=use_git))
@@ -168,7 +168,7 @@ def test_lines_of_ignore_files_that_are_no_patterns_are_named(tmp_path, use_git)
     assert len(found.files) == 3
 
 
-def test_names_that_are_no_text_are_kept_out_of_what_is_written(tmp_path, open_memory):
+def test_names_that_are_not_text_are_kept_out_of_what_is_written(tmp_path, open_memory):
     files = {
         "package.json": '{"name": "p", "main": "./\\ud800.ts"}',
         "tsconfig.json": '{"compilerOptions": {"paths": {"\\udc00/*": ["\\ud800/*"]}}}',
@@ -278,7 +278,7 @@ def test_such_an_error_fails_a_test_that_does_not_expect_it(tmp_path, open_memor
 
 
 @pytest.mark.usefixtures("lenient")
-def test_evidence_nobody_can_read_is_put_aside(tmp_path, open_memory, monkeypatch):
+def test_evidence_nobody_can_read_is_quarantined(tmp_path, open_memory, monkeypatch):
     tree = write(tmp_path / "tree", SHOP)
     memory = open_memory()
     memory.index(tree)

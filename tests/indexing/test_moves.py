@@ -1,4 +1,7 @@
-"""What moves or is renamed keeps its identity where it can be told, and loses it where it cannot."""
+"""Identity of moved and renamed files and symbols.
+
+It is kept if the match is certain, and lost otherwise.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +134,7 @@ def test_where_nothing_tells_equal_ones_apart_nothing_is_said_to_have_moved(move
     assert moved({"a.py": text, "keep.py": ""}, {"b.py": text, "c.py": text, "keep.py": ""}) == set()
 
 
-def test_small_bodies_that_happen_to_be_equal_are_no_move(moved):
+def test_small_bodies_that_happen_to_be_equal_are_not_a_move(moved):
     assert (
         moved({"a.py": "def stop():\n    pass\n", "b.py": "x = 1\n"}, {"a.py": "", "b.py": "x = 1\n\n\ndef start():\n    pass\n"}) == set()
     )

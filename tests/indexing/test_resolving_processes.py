@@ -105,7 +105,7 @@ def test_any_split_gives_the_same_rows_and_dependencies(starlette_tree, tmp_path
         assert described(unpack(found.dependencies)) == described(alone.dependencies()), processes
 
 
-def test_an_index_by_several_processes_equals_that_of_one_and_so_does_the_next_change(
+def test_an_index_by_several_processes_equals_that_of_one_also_after_the_next_change(
     starlette_tree, open_memory, resolved_here, divided, monkeypatch
 ):
     memory = open_memory()

@@ -1,4 +1,4 @@
-"""What an index run promises, on the source of a real package."""
+"""Index runs on the source of a real package."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_unresolved_calls_of_names_that_only_libraries_have_are_counted_apart(tm
 
 
 @pytest.mark.parametrize("changed", ["resolution", "grammars", "indexing"])
-def test_an_index_made_by_other_code_is_made_anew(starlette_tree, open_memory, monkeypatch, changed):
+def test_an_index_made_by_other_code_is_made_again(starlette_tree, open_memory, monkeypatch, changed):
     memory = open_memory()
     memory.index(starlette_tree)
     monkeypatch.setattr(pipeline, "digest", lambda folder: f"{digest(folder)}{folder == changed}")

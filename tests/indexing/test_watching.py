@@ -1,4 +1,7 @@
-"""While the tree is watched, answers say at once what has changed, and shortly after are of today."""
+"""Answers report changed files at once, and soon contain them.
+
+The tree is watched meanwhile.
+"""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def service(project, tmp_path_factory):
 
 @pytest.fixture
 def session(service, request):
-    """A name nobody has had, of a session that is shown everything."""
+    """Return an unused name of a session of the group `full`."""
     from graphmem.injection.experiment import FULL, group_of
 
     named = (f"{request.node.name}-{n}" for n in range(1_000))

@@ -294,7 +294,7 @@ def test_tests_that_are_named_after_an_edited_file_are_told_and_asked_for_at_the
     assert "named after files that you edited: tests/test_stock.py" in said
 
 
-def test_whoever_opened_the_tests_of_a_file_is_not_asked_for_them(hook, named, root):
+def test_a_session_that_opened_the_tests_of_a_file_is_not_asked_for_them(hook, named, root):
     session = named()
     given = edit(root, STOCK, "    return 1\n", "    return 2\n")
     hook(session, "PreToolUse", "Edit", tool_input=given)
@@ -347,7 +347,7 @@ def test_advice_that_was_late_comes_with_the_result_of_the_edit_or_at_the_stop(h
     assert "Edit of" not in hook(session, event, **done), "it is said once"
 
 
-def test_a_file_that_is_written_anew_is_advised_on_like_the_edits_it_amounts_to(hook, named, root):
+def test_a_file_that_is_written_again_is_advised_on_like_the_edits_it_amounts_to(hook, named, root):
     whole = {"file_path": str(root / PRICE), "content": FILES[PRICE].replace(*CALLED)}
     said = hook(named(), "PreToolUse", "Write", tool_input=whole)
     assert f"Edit of {PRICE}:rounded: 3 dependents" in said
@@ -465,7 +465,7 @@ def test_many_tests_are_told_as_their_files_and_only_what_a_runner_can_select():
     assert named_tests(long, command) == "`pytest tests/test_a.py`"
 
 
-def test_code_of_a_test_file_that_is_no_test_stands_for_its_file():
+def test_code_of_a_test_file_that_is_not_a_test_stands_for_its_file():
     from graphmem.project.reviews.edit_advice import _tests
 
     def hit(name, entry_point="test"):

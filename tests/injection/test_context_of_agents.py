@@ -1,4 +1,7 @@
-"""What an agent is shown in a real project, in process and over a server."""
+"""Context that an agent is shown in a real project.
+
+The tests run in process and over a server.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,7 @@ def test_nothing_is_shown_twice_in_a_session(service, session):
     assert types(service.context("tool", "", files=files, deadline_s=LONG)) == ["gotcha"]  # without a session nothing is remembered
 
 
-def test_being_shown_is_counted_and_is_no_use(service, session):
+def test_being_shown_is_counted_and_is_not_a_use(service, session):
     found = service.context("tool", session, files=["starlette/templating.py"], deadline_s=LONG)
     before = service.memory(found.items[0].id)
     assert service.parts.injector.settle(30)

@@ -1,4 +1,7 @@
-"""What putting memory in front of agents brings is measured by group, the same through every interface."""
+"""Effect of shown memories, measured by group of sessions.
+
+It is the same through every interface.
+"""
 
 from __future__ import annotations
 

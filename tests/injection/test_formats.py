@@ -1,4 +1,4 @@
-"""What a memory says stays inside its place, in every format."""
+"""Text of a memory cannot leave its place, in every format."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_redacted_title_is_cited_with_brackets_that_match(form):
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))
-def test_nothing_is_no_text_at_all(form):
+def test_nothing_is_not_text(form):
     assert FORMATS[form].write([]) == ""
 
 

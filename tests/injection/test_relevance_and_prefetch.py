@@ -93,7 +93,7 @@ def modelled(project, server, tmp_path):
 
 
 def taken(service, word):
-    """What is ready for a session that is shown everything."""
+    """Memories that are ready for a session of the group `full`."""
     named = (f"{word}-{n}" for n in range(1_000))
     session = next(one for one in named if group_of(one, service.project().name) == FULL)
     service.context_update(session, [WORDS])
@@ -145,7 +145,7 @@ def test_what_moved_with_a_place_is_read_before_work_on_it(project, tmp_path):
 
 
 def test_a_memory_of_sessions_says_more_than_the_history_where_it_says_more(service):
-    """What sessions read always stays first; the history adds to it."""
+    """Files that sessions always read come first; the history adds others."""
     paths = [one.path for one in service.prefetch("starlette/middleware").files]
     assert paths[:2] == ["starlette/middleware/base.py", "starlette/middleware/errors.py"]
 

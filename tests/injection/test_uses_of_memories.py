@@ -1,4 +1,4 @@
-"""What an agent says and does with a memory it was shown is counted as use, or as doubt."""
+"""Words and edits of an agent count as use or doubt of shown memories."""
 
 from __future__ import annotations
 

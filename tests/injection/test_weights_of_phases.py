@@ -1,4 +1,7 @@
-"""What types of memories count in phases of work is estimated from sessions, and changes only when a person accepts it."""
+"""Weights of memory types in phases of work, estimated from sessions.
+
+They change only when a person accepts them.
+"""
 
 from __future__ import annotations
 

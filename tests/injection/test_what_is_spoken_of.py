@@ -1,4 +1,7 @@
-"""A memory is injected for a text that speaks of it. Something is always nearest; that alone is no reason to show it."""
+"""Only relevant memories are injected.
+
+A nearest memory always exists, and that alone is not a reason to show it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ KNOWN = {
     "stream": "Request.stream() may be read once: a second read raises RuntimeError, unless body() was called first.",
     "order": "Middleware is wrapped from the last added to the first, so the last added sees a request first.",
     "templates": "Tried to make Jinja2Templates async all the way: rendering blocks anyway, abandoned.",
-    "cookie": "SessionMiddleware signs the cookie and does not encrypt it: whoever has it can read what the session holds.",
+    "cookie": "SessionMiddleware signs the cookie and does not encrypt it: its owner can read the content of the session.",
     "static": "StaticFiles checks that its directory exists when the application starts, not when a file is asked for.",
     "background": "A background task runs after the response was sent, so an exception in it reaches no client.",
     "client": "TestClient runs the lifespan only as a context manager; without `with` start-up handlers are not called.",

@@ -63,7 +63,7 @@ async def _session(shop: Path, environ) -> None:
     assert await client.text_document_hover_async(lsp.HoverParams(document, lsp.Position(10_000, 0))) is None
     unknown = lsp.TextDocumentIdentifier((shop / "new.py").as_uri())
     assert await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(unknown)) == []
-    assert shown == []  # a file that is not indexed yet is no error
+    assert shown == []  # a file that is not indexed yet is not an error
     wrong = lsp.ExecuteCommandParams("graphmem.verify", ["nothing"])
     for _ in range(2):
         assert await client.workspace_execute_command_async(wrong) is None
@@ -352,7 +352,7 @@ SUMS = {
 }
 
 
-def test_the_title_of_a_test_is_no_name_to_rename(graphmem, tmp_path: Path, environ) -> None:
+def test_the_title_of_a_test_is_not_a_name_to_rename(graphmem, tmp_path: Path, environ) -> None:
     root = tmp_path / "sums"
     root.mkdir()
     for name, text in SUMS.items():

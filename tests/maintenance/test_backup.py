@@ -129,7 +129,7 @@ def test_a_flipped_byte_is_found_and_nothing_is_changed(index, at):
     assert not list(made.parent.glob("*before-restore*"))
 
 
-def test_a_backup_that_was_cut_short_is_no_backup(index):
+def test_a_backup_that_was_cut_short_is_not_a_backup(index):
     made = Path(index.backup().path)
     os.truncate(made, made.stat().st_size // 2)
     with pytest.raises(BadInputError):
@@ -177,7 +177,7 @@ def test_a_backup_of_another_project_is_refused(index, open_index, tmp_path):
         index.restore(other.backup().path)
 
 
-def test_what_is_no_backup_is_said_to_be_none(index, tmp_path):
+def test_what_is_not_a_backup_is_said_to_be_none(index, tmp_path):
     (tmp_path / "text.zip").write_text("no zip")
     os.mkfifo(tmp_path / "pipe.zip")
     for path in (tmp_path / "text.zip", tmp_path / "nothing.zip", tmp_path / "pipe.zip", Path("/dev/zero"), tmp_path):

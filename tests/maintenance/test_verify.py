@@ -49,7 +49,7 @@ def test_a_damaged_line_of_the_journal_is_found(index, tmp_path):
     assert levels(answer)["journal"] == "bad"
 
 
-def test_files_that_changed_are_no_damage(index, repo):
+def test_files_that_changed_are_not_damage(index, repo):
     (repo / "m0.py").write_text("def other():\n    pass\n")
     (repo / "m1.py").unlink()
     answer = index.verify_index()
@@ -129,7 +129,7 @@ def test_a_database_that_is_gone_is_made_again(index, open_index, repo, tmp_path
     assert again.verify_index(deep=True).sound
 
 
-def test_a_child_of_a_killed_process_that_still_tries_the_copy_is_no_damage(index, open_index, repo, tmp_path):
+def test_a_child_of_a_killed_process_that_still_tries_the_copy_is_not_damage(index, open_index, repo, tmp_path):
     """A process is killed while a child of it has the copy of the database open that is tried after a crash."""
     index.close()
     path = tmp_path / "index" / "graph.db"
@@ -210,7 +210,7 @@ def test_deleting_everything_takes_the_sessions_along(index, open_index):
     assert again.verify_index().sound
 
 
-def test_an_index_that_let_go_of_its_memory_goes_on_as_before(index, repo):
+def test_an_index_that_released_its_memory_goes_on_as_before(index, repo):
     (repo / "m0.py").write_text("from m1 import f1\n\n\ndef f0(value):\n    return f1(value) * 2\n")
     index.index(repo)
     assert not index.release_memory(unused_s=600), "an index run has just used it"

@@ -117,7 +117,7 @@ def test_without_room_for_the_dump_nothing_is_changed(older, open_index, monkeyp
         patched.setattr(backups, "write_archive", full)
         with pytest.raises(DiskFullError, match="the incomplete file was removed"):
             open_index("older")
-    # Not its bytes: bringing the file up to date may write them anew.
+    # Not its bytes: bringing the file up to date may write them again.
     with pytest.raises(MigrationError, match=f"older schema.*{len(migrate.load_migrations()):04}"):
         open_store(older / "graph.db", read_only=True)
     assert not list(older.rglob("*.zip"))

@@ -126,7 +126,7 @@ def test_an_index_that_is_open_elsewhere_gives_its_memories(first: Path) -> None
         assert [hit.symbol.qualname for hit in other.impact("total").hits] == ["pay"]
 
 
-def test_other_folders_and_forged_links_are_no_worktrees(first: Path, tmp_path: Path) -> None:
+def test_other_folders_and_forged_links_are_not_worktrees(first: Path, tmp_path: Path) -> None:
     forged = tmp_path / "forged"
     forged.mkdir()
     assert first_worktree(forged) is None

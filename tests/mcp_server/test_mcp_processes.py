@@ -27,7 +27,7 @@ TIME_LIMIT = 90
 @pytest.fixture
 def project(tmp_path):
     shutil.copytree(Path(starlette.__file__).parent, tmp_path / "project" / "starlette", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "project" / ".git").mkdir()  # where a project begins; an empty one is no repository, and is read as a folder
+    (tmp_path / "project" / ".git").mkdir()  # where a project begins; an empty one is not a repository, and is read as a folder
     yield tmp_path / "project"
     serving = owner.read(tmp_path / "project" / ".graphmem" / "owner.json")
     if serving is not None and owner.is_running(serving):

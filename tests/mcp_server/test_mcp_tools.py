@@ -1,4 +1,4 @@
-"""What an agent is told, what it may ask, and what that costs it."""
+"""Tools for agents: their answers, their arguments and their tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of observing share: servers that play a language model."""
+"""Servers that play a language model, for the tests of observation."""
 
 from __future__ import annotations
 

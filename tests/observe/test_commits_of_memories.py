@@ -76,7 +76,7 @@ def test_a_lesson_has_the_date_and_the_hash_of_its_commit_and_no_side_of_a_diff(
         ("A folder of its own: a/only.py takes the lock", {"a/only.py"}),
     ],
 )
-def test_sides_of_a_diff_are_no_folders(tree, memory, content, files):
+def test_sides_of_a_diff_are_not_folders(tree, memory, content, files):
     memory.index(tree)
     assert set(memory.remember(content).memory.files) == files
 
@@ -87,7 +87,7 @@ def test_what_is_taught_and_learnt_has_the_commit_it_was_at(tree, memory):
     memory.index(tree)
     assert memory.remember("The till opens at nine, before anybody comes.").memory.commit_sha == head
     next_one = commit(tree, "def get():\n    return 9\n", "more")
-    assert memory.remember("The door is locked at eight, whoever is inside.").memory.commit_sha == next_one
+    assert memory.remember("The door is locked at eight, even if people are inside.").memory.commit_sha == next_one
     given = memory.remember("The lamp is never turned off by the last one.", commit_sha="0" * 40)
     assert given.memory.commit_sha == "0" * 40
     wish = "no, that's wrong: we run the tests twice before a release. Remember that."

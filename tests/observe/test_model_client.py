@@ -136,7 +136,7 @@ def test_one_that_is_not_there_is_unreachable():
 
 
 @pytest.mark.parametrize("url", ["ftp://host/v1", "host/v1", "http://user:pw@host/v1", "https://host/v1?key=1", "http://host:99999/v1", ""])
-def test_what_is_no_address_is_refused(url):
+def test_what_is_not_an_address_is_refused(url):
     with pytest.raises(SettingsError):
         LanguageModel(url, "small")
 

@@ -79,7 +79,7 @@ def test_a_session_is_told_ended_and_learnt_from(interface, project):
     ended = interface.end_session("s", "validated")
     assert ended.session.outcome == "validated"
     assert ended.receipt.counts["learnt"] == 2  # and how the unit of work ended
-    assert interface.end_session("s").receipt == ended.receipt  # twice is once
+    assert interface.end_session("s").receipt == ended.receipt  # idempotent
     assert project.memories().total == before + 2
     assert interface.sessions("ended").sessions[0].id == "s"
 
@@ -105,7 +105,7 @@ def test_refusals_say_what_there_is(interface):
 
 
 @BOTH
-def test_what_is_no_event_costs_itself_alone(interface):
+def test_what_is_not_an_event_costs_itself_alone(interface):
     answer = interface.observe([7, {"kind": "dance", "session_id": "s"}, {"kind": "message", "session_id": "s", "text": "x" * 3_000_000}])
     assert answer.taken == 1
     assert answer.ignored == {"not_an_event": 1, "unknown_kind": 1, "text_cut": 1}

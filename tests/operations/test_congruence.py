@@ -1,6 +1,6 @@
 """Every operation answers the same in process, through the remote client, as raw GraphQL, as a command and as an agent's tool.
 
-The cases are held against the registry: an operation without a case fails, so does a case without its operation.
+The cases are held against the registry: an operation without a case fails, and a case without its operation fails, too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PRICE, CART = "shop/price.py", "shop/cart.py"
 
 
 class Case(NamedTuple):
-    """What an operation is asked."""
+    """Arguments of an operation in one case."""
 
     given: Mapping[str, Any] = {}
     refused: Mapping[str, Any] | None = None  # arguments it refuses
@@ -237,7 +237,7 @@ def _kinds(value: Any) -> Any:
 
 
 def first_difference(one: Any, other: Any, at: str = "") -> str:
-    """Where two plain values differ first, in a line; "" where they are equal."""
+    """Return a line on the first difference of two plain values; "" if equal."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in [*other, *one]:
             if key not in one or key not in other:
@@ -327,13 +327,16 @@ def typed(operation: Operation, given: Mapping[str, Any]) -> list[str]:
 
 
 def as_command(operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What an operation is asked when its command is given this: some defaults differ."""
+    """Return the arguments of an operation when its command gets these.
+
+    Some defaults of commands differ.
+    """
     shown = {one.name: said.default for one in operation.parameters if (said := one.mark(Spelled)) and said.default is not None}
     return shown | dict(given)
 
 
 def printed(twins: Any, index: Path, words: Sequence[str]) -> Any:
-    """What a command prints as JSON: the answer, or the kind of refusal."""
+    """Return the JSON that a command prints: the answer, or the error's code."""
     environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1", "NO_COLOR": "1"}
     more = ["--json", "--db", str(index)]
     at = words.index("--") if "--" in words else len(words)

@@ -38,11 +38,11 @@ def test_a_time_is_a_date_time_and_none_is_null(twins) -> None:
 
 
 @pytest.mark.parametrize("where", ["here", "there"])
-def test_what_is_no_time_is_refused_by_the_operation(twins, where: str) -> None:
+def test_what_is_not_a_time_is_refused_by_the_operation(twins, where: str) -> None:
     with pytest.raises(BadInputError, match="as_of"):
         getattr(twins, where).search("price", as_of="yesterday")
 
 
-def test_a_time_that_is_no_text_is_refused_by_graphql(twins) -> None:
+def test_a_time_that_is_not_text_is_refused_by_graphql(twins) -> None:
     with pytest.raises(BadInputError, match="DateTime"):
         twins.there._wire.ask("Search", query="price", asOf=5)

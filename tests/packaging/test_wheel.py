@@ -1,4 +1,4 @@
-"""What `pip install` gives: the package, its queries and grammars, and a command that works anywhere."""
+"""Result of `pip install`: package, queries, grammars and the command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ("queries", "grammars")
 
-pytestmark = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="compares with what git holds; this is no checkout")
+pytestmark = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="compares with the files of git; this is not a checkout")
 
 
 def _in_checkout(*where: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""What JavaScript and TypeScript files say on their own."""
+"""Facts that are read from single JavaScript and TypeScript files."""
 
 from __future__ import annotations
 

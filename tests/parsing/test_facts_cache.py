@@ -1,4 +1,7 @@
-"""What was parsed once is not parsed again, and a damaged cache costs nothing but time."""
+"""Cache of parsed files: nothing is parsed twice.
+
+A damaged cache costs only time.
+"""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_a_busy_machine_changes_no_tree_of_a_file_with_syntax_errors():
         assert str(interrupted.parse(source).root_node) == str(grammar.parse(source).root_node), seed
 
 
-def test_the_limit_of_a_parse_is_processor_time_and_the_next_source_begins_anew():
+def test_the_limit_of_a_parse_is_processor_time_and_the_next_source_starts_again():
     bounded = syntax.Bounded(load_grammar("python").language, 20_000)
     started = time.thread_time()
     assert bounded.parse(b"def f(x):\n    return g(x)\n" * 200_000) is None

@@ -59,7 +59,7 @@ def test_each_line_of_code_stands_at_its_line_of_the_file():
     assert '    return shop.add("é \\"x\\" \\\\n", cart)' in code
 
 
-def test_outputs_are_no_part_of_the_code():
+def test_outputs_are_not_part_of_the_code():
     marked = notebook(cell("code", "x = 1\n", outputs=[{"data": {"text/plain": ["def hidden(): pass"], "image/png": "iVBOR" * 100}}]))
     assert "hidden" not in "".join(code_of(marked))
     assert "iVBOR" not in "".join(code_of(marked))

@@ -273,7 +273,7 @@ print(sorted(one.facts.path for one in found))
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"suspects": 5}', b'{"at": 7, "suspects": [1, null]}', b"\xff" * 99])
-def test_a_marker_of_which_little_is_left_suspects_nobody_and_is_written_anew(tmp_path, content):
+def test_a_marker_of_which_little_is_left_suspects_nobody_and_is_written_again(tmp_path, content):
     files = source_files(tmp_path, 2)
     marker = tmp_path / "parsing.json"
     marker.write_bytes(content)

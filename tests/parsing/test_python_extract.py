@@ -1,4 +1,4 @@
-"""What extraction says about Python source, spelled out."""
+"""Facts that are read from Python source, spelled out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What extraction says about expressions of Python."""
+"""Terms that are read from expressions of Python."""
 
 from __future__ import annotations
 

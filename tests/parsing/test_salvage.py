@@ -1,4 +1,7 @@
-"""What stands behind a place that a parser cannot get over is still found, where it stands."""
+"""Code after a place that a parser cannot read is still found.
+
+Its positions are right.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from graphmem.parsing.extract import extract
 def _signature(count: int) -> str:
     """One of the overloads that a parser of TypeScript takes for a comparison, and then for nothing at all.
 
-    It begins at the margin, so that there is no blank which could become a semicolon."""
+    It begins at the margin, so that it has no blank which could become a semicolon."""
     numbers = ["", *range(2, count + 1)]
     declared = [f"I{n} extends Input = I" for n in numbers] + [f"R{n} extends Result<any> = any" for n in numbers]
     environments = [f"E{n + 1} extends Env = Both<[E, {', '.join(f'E{m}' for m in range(2, n + 1))}]>" for n in range(2, count + 1)]

@@ -55,7 +55,7 @@ def test_a_decorator_belongs_to_the_definition_below_it():
         ("java", "/** Says. */\nclass A { /* gone */ }\n", ["class", "A", "{", "}"]),
     ],
 )
-def test_comments_and_docstrings_are_no_tokens(language, source, tokens):
+def test_comments_and_docstrings_are_not_tokens(language, source, tokens):
     text = text_of("a", source.encode(), language)
     assert text is not None
     assert [one.decode() for _, one, _ in text.tokens(0, len(source)) if one.strip()] == tokens

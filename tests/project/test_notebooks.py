@@ -80,7 +80,7 @@ def test_the_documentation_of_a_notebook_is_found(opened):
     assert (hit.title, hit.start_line) == ("Sales of carts", line_of("# Sales of carts"))
 
 
-def test_a_notebook_is_no_unused_code(opened):
+def test_a_notebook_is_not_unused_code(opened):
     assert not [one for one in opened.dead_code().symbols if one.symbol.path == "notebooks/sales.ipynb"]
 
 

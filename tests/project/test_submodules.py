@@ -73,7 +73,7 @@ def test_a_submodule_that_was_added_removed_or_lacks_the_commit_is_one_file_of_t
     assert opened.review().files == [".gitmodules", "libs/tax"]
 
 
-def test_a_submodule_of_both_revisions_is_no_new_module_in_the_drift(memory):
+def test_a_submodule_of_both_revisions_is_not_a_new_module_in_the_drift(memory):
     opened, root = memory
     (root / "cart.py").write_text("from libs.tax.rates import rate\n\n\ndef total():\n    return rate() + 1\n")
     git(root, "commit", "-q", "-a", "-m", "third")

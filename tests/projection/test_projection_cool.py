@@ -1,11 +1,11 @@
-"""Projections that let go of what only saves time answer as before."""
+"""Projections answer as before after they released their caches."""
 
 from graphmem import GraphMem
 from graphmem.settings import Settings
 from made_once import empty_index
 
 
-def test_an_index_that_let_go_of_its_look_ups_and_its_database_answers_as_before(tmp_path):
+def test_an_index_that_released_its_look_ups_and_its_database_answers_as_before(tmp_path):
     root = tmp_path / "repo"
     root.mkdir()
     (root / "a.py").write_text("def first():\n    return second()\n\n\ndef second():\n    return 1\n", encoding="utf-8")

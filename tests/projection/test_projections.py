@@ -116,7 +116,7 @@ def test_the_graph_answers_while_the_words_are_opened_and_a_search_waits_for_the
     assert shots[0].covered == again.covered() == (0, len(shots[0].words))
 
 
-def test_a_commit_the_projections_missed_makes_them_anew(world, opened, tmp_path):
+def test_a_commit_the_projections_missed_makes_them_again(world, opened, tmp_path):
     w = world(22, 8)
     store, projections = opened()
     projections.refresh(store.apply(w.full()), None)

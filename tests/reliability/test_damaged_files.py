@@ -106,7 +106,7 @@ def test_a_closed_index_proves_each_of_its_sqlite_files(folder):
 
 
 @pytest.mark.parametrize("name", ["history.sqlite", "ledger.sqlite", "trust.json", "memory-md.json"])
-def test_what_cannot_be_made_again_is_put_aside_and_said(folder, open_index, name):
+def test_a_damaged_file_that_cannot_be_made_again_is_quarantined_and_reported(folder, open_index, name):
     path = folder / name
     if not path.exists():
         memory = open_index()

@@ -31,7 +31,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m,mode=0755", "tmpfs", str(place)]
     if os.geteuid() != 0 or shutil.which("mount") is None or subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("only whoever may mount has a small disk to fill")
+        pytest.skip("needs the right to mount: it fills a small disk")
     try:
         yield place
     finally:

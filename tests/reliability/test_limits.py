@@ -1,4 +1,7 @@
-"""What the system refuses a process: said with its true cause, nothing moved, and over as soon as the limit is."""
+"""Refusals by the system: reported with their cause, without damage.
+
+They end as soon as the limit is gone.
+"""
 
 from __future__ import annotations
 

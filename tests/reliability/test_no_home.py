@@ -23,7 +23,7 @@ def homeless(repo, environ):
         return done.returncode, done.stdout + done.stderr
 
     if shutil.which("unshare") is None or run(sys.executable, "-c", HAS_NO_HOME)[0] != 7:
-        pytest.skip("only whoever may mount can hide the list of accounts")
+        pytest.skip("needs the right to mount: it hides the list of accounts")
     return lambda *words: run(sys.executable, "-P", "-m", "graphmem", *words)
 
 

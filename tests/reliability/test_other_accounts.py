@@ -22,7 +22,7 @@ ENGINE_VERSION = slice(4, 12)  # of a database file: the storage format, little 
 
 
 def as_another_account(asked: Callable[[], object]) -> str:
-    """What a process of another account gets to hear: the answer, or the error's class and words.
+    """The answer to a process of another account, or the error's class.
 
     It is forked, because that account need not be able to read the interpreter's files, which are imported by now.
     """
@@ -105,7 +105,7 @@ def test_another_account_has_an_index_of_its_own_of_the_same_files(shared, repo,
     assert as_another_account(index) == "6"
 
 
-@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no second disk")
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="the machine has only one disk")
 def test_an_index_may_lie_on_another_disk_than_the_project(here, repo, tmp_path_factory):
     disk = next(place for place in ("/dev/shm", "/var/tmp") if Path(place).stat().st_dev != repo.stat().st_dev)
     elsewhere = Path(subprocess.run(["mktemp", "-d", "-p", disk], capture_output=True, text=True, check=True).stdout.strip())

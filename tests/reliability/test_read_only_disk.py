@@ -47,7 +47,7 @@ def in_a_namespace(script: str, environ, cwd: Path) -> subprocess.CompletedProce
 @pytest.fixture(autouse=True)
 def mounting(environ, tmp_path):
     if os.geteuid() != 0 or shutil.which("unshare") is None or in_a_namespace("mount -t tmpfs t .", environ, tmp_path).returncode:
-        pytest.skip("only whoever may mount has a disk that can only be read")
+        pytest.skip("needs the right to mount: it uses a read-only disk")
 
 
 @pytest.mark.parametrize("unclean", [False, True])

@@ -36,7 +36,7 @@ def refuse(monkeypatch):
 
 
 @refused_by
-def test_no_file_is_put_aside_or_called_damaged(index, tmp_path, refuse, error):
+def test_no_file_is_quarantined_or_called_damaged(index, tmp_path, refuse, error):
     index.set_trust_level("confident")
     index.sync_file(tmp_path / "repo" / "MEMORY.md")
     index.close()

@@ -260,7 +260,7 @@ def test_a_test_of_deno_with_a_configuration_of_another_name_is_run_with_it(tmp_
 
 @pytest.mark.parametrize("manifest", ['"vitest": "1", "@testing-library/jest-dom": "6"', '"jest": "30"'])
 @pytest.mark.parametrize("path", ["test/__helpers.tsx", "test/__fixtures__/hooks/basic.trpc.tsx", "test/setup.ts"])
-def test_a_file_of_helpers_is_no_test_and_has_no_command(tmp_path: Path, manifest: str, path: str) -> None:
+def test_a_file_of_helpers_is_not_a_test_and_has_no_command(tmp_path: Path, manifest: str, path: str) -> None:
     (tmp_path / "package.json").write_text(f'{{"devDependencies": {{{manifest}}}}}')
     assert named(Project(tmp_path), Place(path, "", 1, False)) == NOT_RUN
 
@@ -270,7 +270,7 @@ def test_jest_runs_what_its_own_patterns_may_name(tmp_path: Path) -> None:
     assert named(Project(tmp_path), Place("checks/sums.js", "", 1, False)).runner == "jest"
 
 
-def test_a_benchmark_of_go_is_no_test(tmp_path: Path) -> None:
+def test_a_benchmark_of_go_is_not_a_test(tmp_path: Path) -> None:
     (tmp_path / "go.mod").write_text("module m\n")
     assert named(Project(tmp_path), Place("a_test.go", "BenchmarkSum", 1, False)) == NOT_RUN
 

@@ -151,7 +151,7 @@ _TALLY = Tally()
 
 
 def check_annotated(fixture: Annotated) -> list[str]:
-    """What a fixture expects and does not get, or gets and does not expect, as sentences."""
+    """Return sentences on missing and unexpected edges of a fixture."""
     resolved = resolve_files(fixture.files)
     constructors: dict[Place, Place] = {}
     by_id = resolved.symbols

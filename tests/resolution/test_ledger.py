@@ -83,7 +83,7 @@ def test_the_calls_of_the_program_are_found(language, annotated_files, resolve):
         {(_told(caller), _told(called)) for caller, called in re.findall(rf"^# {kind}: (\S+) > (\S+)$", text, re.M)} for kind in KINDS
     )
     wanted, either = calls(language)
-    assert gaps <= wanted, "a gap that is no call of the program"
+    assert gaps <= wanted, "a gap that is not a call of the program"
     assert wanted - found - gaps == set(), "calls that were found before"
     assert gaps & found == set(), "calls that are found now; remove their `gap` lines, so that their loss is noticed"
     assert len(gaps) <= MOST_GAPS

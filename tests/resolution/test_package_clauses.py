@@ -1,4 +1,7 @@
-"""What a file says it belongs to decides what it sees and who sees it; changing that is a change like any other."""
+"""The package clause of a file decides which names it sees.
+
+A change of the clause is followed like any other change.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """graphmem with the names and modules of Windows, simulated on Linux (see `simulated_windows/sitecustomize.py`): it imports and works.
 
-The tests show that graphmem makes no POSIX call there. Nobody has run it on Windows, so they do not show that it works.
+The tests show that graphmem makes no POSIX call there. It was never run on Windows, so they do not show that it works.
 """
 
 from __future__ import annotations

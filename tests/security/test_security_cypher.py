@@ -323,7 +323,7 @@ def _used(query: str) -> dict:
 
 
 def _expect_harmless(text: str) -> None:
-    """What may run consists of what is known, and reads as what it is."""
+    """An allowed query has only known words, and its meaning is unchanged."""
     plain = text.replace("$_text", "$text")  # texts that were taken out; a person's parameter cannot be called so
     tokens, texts = cypher_filter._tokens(plain, 0)
     assert checked(plain, {one.text[1:]: 1 for one in tokens if one.kind == "parameter"}, 10**6 - 1).text == plain

@@ -127,7 +127,7 @@ def refusal_of(work: Callable[[], object], *kinds: type[GraphMemError]) -> Graph
 
 
 def whole(memory: GraphMem) -> set[str]:
-    """That it answers, and what there is, retired or not."""
+    """Check that the index answers; return its memories, retired ones too."""
     assert memory.memories(limit=1_000).total
     return {one.id for one in memory.parts.book.index().all_rows()}
 

@@ -265,7 +265,7 @@ _BROKEN = st.one_of(
 
 @settings(max_examples=50 * RUNS, suppress_health_check=list(HealthCheck))
 @given(body=_BROKEN, path=st.sampled_from(["/graphql", "/graphql", "/graphql", "/import"]))
-def test_fuzzed_bodies_that_are_no_operations_are_refused_as_what_they_are(http: httpx.Client, body: bytes, path: str) -> None:
+def test_fuzzed_bodies_that_are_not_operations_are_refused_as_what_they_are(http: httpx.Client, body: bytes, path: str) -> None:
     response = http.post(path, content=body, headers={"content-type": "application/json"})
     assert response.status_code < 500, (path, body)
     assert all(error["extensions"]["code"] != "INTERNAL" for error in response.json().get("errors", ())), (response.text, body)

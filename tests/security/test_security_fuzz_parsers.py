@@ -115,7 +115,10 @@ def broken(rng: random.Random, data: bytes) -> bytes:
 
 
 def taken(suffix: str, data: bytes, tree: tuple[Path, Resolver], folder: Path) -> int | str:
-    """How much a reader takes from a file, or why it refuses it; anything else is a defect."""
+    """Return how much a reader reads from a file, or why it refuses it.
+
+    Anything else is a defect.
+    """
     path = folder / f"given{suffix}"
     path.write_bytes(data)
     begin = time.process_time()
@@ -189,7 +192,7 @@ def test_a_symbol_made_to_take_long_takes_no_time(symbol, tree, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", sorted(READERS))
-def test_what_is_no_file_is_not_read(suffix, tree, tmp_path):
+def test_what_is_not_a_file_is_not_read(suffix, tree, tmp_path):
     os.mkfifo(tmp_path / f"pipe{suffix}")
     for path in (tmp_path / f"pipe{suffix}", tmp_path, Path("/dev/zero")):
         with pytest.raises(EvidenceError):

@@ -1,4 +1,4 @@
-"""What an index holds is its owner's alone, whatever the umask: memories may be nobody else's business."""
+"""Only its owner may read an index, whatever the umask."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def used(memory: GraphMem, repo: Path) -> None:
 
 
 def open_to_others(folder: Path) -> list[str]:
-    """What other accounts have a right to, links and folders among it."""
+    """Return the files that other accounts may use, with links and folders."""
     entries = [folder, *folder.rglob("*")]
     return sorted(str(one.relative_to(folder)) for one in entries if one.exists() and stat.S_IMODE(one.lstat().st_mode) & 0o077)
 

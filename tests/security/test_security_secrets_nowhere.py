@@ -159,7 +159,10 @@ def everything(data_dir: Path) -> dict[str, bytes]:
 
 
 def pieces(secret: str) -> set[bytes]:
-    """What must not be found: the secret, and long parts of it, also as JSON has it."""
+    """Strings that must not be found: the secret, and long parts of it.
+
+    The JSON form of the secret counts, too.
+    """
     parts = {secret, secret[-16:], secret[len(secret) // 2 :][:16]} if len(secret) > 40 else {secret}
     return {form for part in parts for form in (part.encode(), json.dumps(part)[1:-1].encode())}
 

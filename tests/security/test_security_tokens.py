@@ -197,7 +197,7 @@ def agent(client, message: dict, session: str = "") -> tuple[dict, str, int]:
 
 
 def tool(client, name: str, **arguments) -> dict:
-    """What a tool answers."""
+    """Return the answer of a tool."""
     _, session, _ = agent(client, INITIALIZE)
     agent(client, {"jsonrpc": "2.0", "method": "notifications/initialized"}, session)
     call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": name, "arguments": arguments}}

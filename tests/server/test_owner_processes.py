@@ -1,4 +1,7 @@
-"""Whoever comes first starts the one owner, everybody finds it, and it leaves nothing behind."""
+"""One server for each index: started by the first, found by all others.
+
+It leaves nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,7 @@ def test_twelve_commands_at_once_without_a_server_wait_for_each_other(repo, fork
     assert servers_of(repo) == set()
 
 
-def test_a_command_waits_anew_for_each_that_comes_before_it_and_not_for_ever_for_one():
+def test_a_command_waits_again_for_each_that_comes_before_it_and_not_for_ever_for_one():
     turns, begun = Turns(0.5), time.monotonic()
     for pid in (1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4):
         turns.wait(StoreBusyError("busy", owner={"pid": pid}))
@@ -177,7 +180,7 @@ def test_two_checkouts_of_one_repository_have_an_owner_each(location, repo, tmp_
         end(other, servers_of)
 
 
-def test_a_long_log_is_put_aside_and_a_short_one_is_added_to(location, repo, servers_of):
+def test_a_long_log_is_renamed_and_a_short_one_is_added_to(location, repo, servers_of):
     location.data_dir.mkdir(parents=True, exist_ok=True)
     log = location.data_dir / "server.log"
     log.write_text("said by an earlier one\n")

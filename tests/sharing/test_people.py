@@ -34,7 +34,7 @@ def test_everybody_sees_what_the_rules_give_and_forges_nothing(example) -> None:
 
 @pytest.fixture(scope="module")
 def worked(example):
-    """What worked without each wall: leaks, and forbidden acts by name."""
+    """Attacks that succeed without each wall: leaks, and forbidden actions."""
     return {wall: example.without(wall) for wall in WALLS}
 
 

@@ -1,4 +1,4 @@
-"""What any store promises, in plain words."""
+"""Behaviour that every store must have, in plain words."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def test_a_first_load_with_a_loose_edge_is_refused_whole(store, world):
 
 @pytest.mark.own
 @pytest.mark.local
-def test_values_that_are_no_text_or_no_number_are_refused_by_name(store, world):
+def test_values_that_are_neither_text_nor_a_number_are_refused_by_name(store, world):
     row = next(iter(world.symbols.values()))
     for changed, column in (
         (row._replace(doc="\ud800"), "doc"),
@@ -307,7 +307,7 @@ def test_times_go_in_aware_and_come_out_in_utc(store):
 
 
 @pytest.mark.own
-def test_closing_twice_is_once_and_a_closed_store_says_so(store, path):
+def test_closing_is_idempotent_and_a_closed_store_says_so(store, path):
     store.close()
     store.close()
     for call in (

@@ -1,4 +1,7 @@
-"""What was acknowledged is there, what was not is there whole or not at all, whenever the process dies or the disk is full."""
+"""Acknowledged memories survive a crash or a full disk.
+
+Others are there whole or not at all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a delta's maker knows to be stored is not read again, and the names frameworks have for functions are kept."""
+"""Rows that a change brings along are not read from the store again.
+
+Names that frameworks have for functions are kept.
+"""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def test_a_new_text_has_a_new_vector_and_the_old_one_goes(store, make):
 
 @pytest.mark.local
 @pytest.mark.begun
-def test_a_link_to_code_nobody_has_seen_is_left_out(store, world, make):
+def test_a_link_to_unknown_code_is_left_out(store, world, make):
     row = make.memory("m")
     nowhere = [AboutRow("m", "nothing", label, "about", 1.0, "", "", "valid") for label in ("Symbol", "File", "External", "Module")]
     unnamed = NamedFile("other", "other.py")

@@ -37,7 +37,7 @@ FILES = {
 
 
 class Ran(NamedTuple):
-    """How a command ended."""
+    """Result of a command."""
 
     code: int
     out: str

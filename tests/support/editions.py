@@ -142,7 +142,7 @@ def _value(name: str, key: str, kind: Any, row: dict[str, Any], other: dict[str,
 
 
 class Compared(NamedTuple):
-    """What a comparison found."""
+    """Result of a comparison."""
 
     asked: int
     documents: int

@@ -1,4 +1,7 @@
-"""Where the folders of tests lie: in memory where it has room, because the suite writes some 20 GB of databases and waits for a disk."""
+"""Folders of tests in memory, if it has room.
+
+The suite writes some 20 GB of databases, and would wait for a disk.
+"""
 
 from __future__ import annotations
 

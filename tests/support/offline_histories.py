@@ -50,7 +50,7 @@ class FlakyLog(SharedLog):
 
 @dataclass
 class Told:
-    """What the people of one history said and decided."""
+    """Statements and decisions of the people of one history."""
 
     mine: list[str] = field(default_factory=list)  # memories of this history
     texts: set[str] = field(default_factory=set)  # every text that somebody wrote

@@ -75,7 +75,7 @@ class Provider:
         return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
     def consent(self, address):
-        """What the person's browser does at the provider: agree, and be sent back."""
+        """Play the person's browser at the provider: agree, and be sent back."""
         asked = {name: one[0] for name, one in parse_qs(urlsplit(address).query).items()}
         self.codes["c1"] = asked
         return f"{asked['redirect_uri']}?code=c1&state={asked['state']}"

@@ -43,7 +43,8 @@ Coverage = Annotated[
     typer.Option(
         "--coverage",
         metavar="PATH",
-        help="Import coverage.py data with contexts, or reports of single tests: LCOV, Go, JaCoCo, V8 (repeatable).",
+        help="Import coverage.py data that was recorded with one context per test, or reports of single tests: LCOV, Go, JaCoCo, V8 "
+        "(repeatable).",
         rich_help_panel=EVIDENCE_PANEL,
     ),
 ]

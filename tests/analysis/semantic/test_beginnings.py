@@ -1,4 +1,4 @@
-"""Where execution begins: the list starts with what a person starts, and ends with examples and scripts."""
+"""Entry points: programs that people start come first, examples last."""
 
 from __future__ import annotations
 

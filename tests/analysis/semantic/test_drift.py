@@ -1,4 +1,4 @@
-"""What is promised of drift, and that every interface gives the same answers."""
+"""Architecture drift, and that every interface gives the same answers."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_files_of_a_removed_folder_are_a_removed_module(repository, tmp_path):
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
 def test_every_door_gives_the_same_answer(served, command, verb):
-    """A server answers over GraphQL; the command line asks it, and so does the Python client."""
+    """A server, the command line and the Python client give one answer."""
     here, client, folder = served
     mine = to_json(verb(here))
     assert to_json(verb(client)) == mine

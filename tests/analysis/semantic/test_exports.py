@@ -1,4 +1,4 @@
-"""What is promised of the report and of views: that others can read them, and that they need nothing else."""
+"""The report and exported views are self-contained and readable."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def read_dot(text):
 
     def name():
         token = take()
-        assert token[0] == '"' or re.fullmatch(r"[\w.-]+", token), f"{token!r} is no name"
+        assert token[0] == '"' or re.fullmatch(r"[\w.-]+", token), f"{token!r} is not a name"
         return token
 
     def attributes():

@@ -1,4 +1,7 @@
-"""What a language model says of modules, flows and questions, against a real server that plays good and bad ones."""
+"""Texts of a language model on modules, flows and questions.
+
+A real server plays good and bad models.
+"""
 
 from __future__ import annotations
 
@@ -204,7 +207,7 @@ def test_a_sentence_the_cited_evidence_does_not_bear_out_is_left_out_and_counted
 
 
 def test_a_sentence_may_name_only_what_its_own_evidence_names(shop, server):
-    """A true sentence with the wrong citation is no evidence."""
+    """A true sentence with the wrong citation does not count as evidence."""
 
     def crossed(asked):
         pieces = [one for one in shown(asked)["evidence"] if one["name"] and "_" not in one["name"]]

@@ -1,4 +1,4 @@
-"""What the map of modules promises."""
+"""The map of modules: division, names, layers and dependencies."""
 
 from __future__ import annotations
 
@@ -459,7 +459,7 @@ class Embedder(Protocol):
 IMPLEMENTED = "class {name}:\n    def encode(self, text: str) -> list[float]:\n        return [1.0]\n"
 
 
-def test_a_call_through_an_interface_is_no_dependency_on_its_implementations(project):
+def test_a_call_through_an_interface_is_not_a_dependency_on_its_implementations(project):
     service = project(
         {
             "search/types.py": PROTOCOL,
@@ -513,7 +513,7 @@ def test_a_client_whose_server_does_not_use_it_is_above_the_server(project):
     assert above["web"] > above["server"]
 
 
-def test_a_using_of_c_sharp_alone_is_no_dependency_on_the_files_of_the_namespace(project):
+def test_a_using_of_c_sharp_alone_is_not_a_dependency_on_the_files_of_the_namespace(project):
     order = "using Shop.Interfaces;\nnamespace Shop.Orders;\npublic class Order : IRoot { }\n"
     service = project(
         {

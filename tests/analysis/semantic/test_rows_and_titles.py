@@ -219,12 +219,12 @@ def test_a_module_is_cut_off_at_its_interface_and_in_two_where_least_crosses(tmp
         (crossing,) = crossing_symbols(modules, found)
     assert {path[0] for path in found.larger} == {"b"}
     assert {path[0] for path in found.smaller} == {"a"}
-    assert (len(found.crossing), found.inside, found.is_good) == (1, 9, True), "an import is no use"
+    assert (len(found.crossing), found.inside, found.is_good) == (1, 9, True), "an import is not a use"
     assert (crossing.symbol.qualname, crossing.uses, crossing.files, crossing.in_larger) == ("a_0", 1, ["b4.py"], False)
 
 
 def test_a_module_whose_files_all_use_each_other_has_no_good_split(tmp_path):
-    """Two helpers that hardly anything uses are no part, though cutting them off costs least."""
+    """Two helpers that hardly anything uses are not a part, though cutting them off costs least."""
     root = tmp_path / "knot"
     root.mkdir()
     for i in range(10):
@@ -250,8 +250,8 @@ def test_a_module_whose_files_all_use_each_other_has_no_good_split(tmp_path):
         assert answer.crossing_symbols[0].uses >= answer.crossing_symbols[-1].uses
 
 
-def test_an_import_of_a_barrel_or_prelude_is_no_dependency_but_the_use_behind_it_is(tmp_path):
-    """The barrel has a function of its own, so it is no façade."""
+def test_an_import_of_a_barrel_or_prelude_is_not_a_dependency_but_the_use_behind_it_is(tmp_path):
+    """The barrel has a function of its own, so it is not a façade."""
     root = tmp_path / "shop"
     for folder in ("deep", "web"):
         (root / folder).mkdir(parents=True)

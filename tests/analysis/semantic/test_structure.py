@@ -1,4 +1,4 @@
-"""What is promised of layers, cycles, entry points, flows and hot spots."""
+"""Layers, cycles, entry points, flows and hot spots."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from graphmem.project.reviews import changes
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_without_the_cut_edges_there_is_no_cycle_and_none_is_cut_in_vain(seed):
+def test_without_the_cut_edges_no_cycle_is_left_and_none_is_cut_in_vain(seed):
     import networkx as nx
 
     rng = random.Random(seed)
@@ -313,7 +313,7 @@ def test_commits_of_programs_that_update_versions_are_counted_and_not_listed(rep
         assert cut.notes[1] == "only the newest 5 commits were searched for commits of people; older ones are not listed"
 
 
-def test_without_git_there_are_no_commits_and_that_is_said(project):
+def test_without_git_the_answer_has_no_commits_and_says_so(project):
     service = project({"a.py": "def a():\n    return 1\n"})
     assert service.commits().commits == []
     assert service.commits().notes == ["the project is not under git"]
@@ -330,7 +330,7 @@ def test_functions_and_classes_are_central_before_types(project):
     assert found[-1] == "Shape"
 
 
-def test_a_module_that_each_file_opens_again_is_no_place_to_begin(project):
+def test_a_module_that_each_file_opens_again_is_not_a_place_to_begin(project):
     files = {
         f"lib/shop/part{i}.rb": f"module Shop\n  class Part{i}\n    def sell\n      Shop::Price.new\n    end\n  end\nend\n"
         for i in range(4)

@@ -1,4 +1,4 @@
-"""What is promised of dead code and of duplicates."""
+"""Dead code and duplicates."""
 
 from __future__ import annotations
 
@@ -233,12 +233,12 @@ def test_other_languages_comments_do_not_count_either():
     assert [one.kind for one in groups] == ["exact"]
 
 
-def test_the_beginning_of_a_long_comment_is_no_duplicate():
+def test_the_beginning_of_a_long_comment_is_not_a_duplicate():
     header = "/*\n" + " * Licensed to the shop under one or more agreements; see the file for the terms, the limits and the rest.\n" * 12
     assert duplicates([_piece("a.java", header, "java"), _piece("b.java", header, "java")]) == []
 
 
-def test_tables_are_no_duplicates_of_each_other_and_short_pieces_are_idiom():
+def test_tables_are_not_duplicates_of_each_other_and_short_pieces_are_idiom():
     table = "ROWS = [\n" + "".join(f"    ('a{i}', {i}, {i + 1}),\n" for i in range(40)) + "]\n"
     assert duplicates([_piece("a.py", table), _piece("b.py", table.replace("a1", "b1"))]) == []
     assert duplicates([_piece("a.py", "x = 1\n"), _piece("b.py", "x = 1\n")]) == []

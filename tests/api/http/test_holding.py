@@ -78,7 +78,7 @@ class Held:
         return False
 
     def descriptors(self) -> list[str]:
-        """What its open files and connections are."""
+        """Descriptions of the open files and connections of the process."""
         found = []
         for one in Path(f"/proc/{self.process.pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):  # closed meanwhile
@@ -131,7 +131,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Hel
 
 
 def all_of(connection: socket.socket) -> bytes:
-    """What comes until the other side closes, or cuts off."""
+    """Bytes that arrive until the other side closes or cuts the connection."""
     said = b""
     with contextlib.suppress(ConnectionError):
         while piece := connection.recv(65_536):
@@ -259,7 +259,7 @@ def test_one_address_cannot_have_the_places_of_others(held):
         for _ in range(40):
             stack.enter_context(contextlib.closing(server.connect(KINDS["half headers"])))
         mine.sendall(b" localhost\r\nConnection: close\r\n\r\n")
-        assert status(all_of(mine)) == 200, "who came first, from elsewhere, was not let go"
+        assert status(all_of(mine)) == 200, "the first connection, from another address, was not closed"
 
 
 def test_a_client_that_takes_nothing_of_its_answer_is_cut_off(held):

@@ -1,4 +1,4 @@
-"""What the server accepts, and from whom."""
+"""Requests that the server accepts or refuses, by host, origin and token."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_body_without_a_type_is_not_taken(client):
     "body",
     ["", "{", "[]", '[{"query": "{ state { files } }"}]', '"text"', "null", '{"query": 3}', '{"query": "{a}", "variables": []}', "{}"],
 )
-def test_a_body_that_is_no_operation_is_bad_input(client, body):
+def test_a_body_that_is_not_an_operation_is_bad_input(client, body):
     response = client.http.post("/graphql", content=body, headers={"content-type": "application/json"})
     assert response.status_code == 400
     assert code(response) == "BAD_INPUT"
@@ -93,7 +93,7 @@ def test_a_client_that_knows_graphql_s_media_type_reads_the_outcome_from_the_sta
     assert client.post({"query": "{ nonsense }"}).status_code == 200
 
 
-def test_a_name_that_is_no_utf_8_arrives_escaped(service, serve):
+def test_a_name_that_is_not_utf_8_arrives_escaped(service, serve):
     import dataclasses
 
     class Odd:

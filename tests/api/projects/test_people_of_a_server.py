@@ -150,7 +150,7 @@ def test_a_short_id_never_means_a_memory_that_the_caller_does_not_see(server):
     assert (kept.visibility, kept.status, kept.used_count) == ("personal", hidden.status, 0)
 
 
-def test_a_memory_belongs_to_its_author_whoever_failed_to_store_one_with_its_id(server):
+def test_a_memory_belongs_to_its_author_although_another_person_tried_to_store_one_with_its_id(server):
     ann, ben = (RemoteGraphMem(server.project("shop"), server.enter(login)) for login in ("ann", "ben"))
     with pytest.raises(BadInputError):
         ann.remember("", id="m0123456789", visibility="personal")

@@ -232,7 +232,7 @@ def test_a_document_is_parsed_and_validated_once_with_every_limit_on(client):
     assert (documents.hits - hits, documents.misses - misses) == (10, 0)
 
 
-def test_a_cached_document_is_measured_anew_for_other_variables(limited):
+def test_a_cached_document_is_measured_again_for_other_variables(limited):
     client = limited(complexity=100)
     query = "query ($first: Int!) { files(first: $first) { edges { node { path } } } }"
     assert client.ask(query, first=10)

@@ -89,7 +89,7 @@ def test_a_file_that_is_left_out_of_the_index_does_not_make_it_stale(graphmem, c
     assert (found["files"], found["state"]["state"]) == (["client_pb2.py"], "fresh")
 
 
-def test_functions_and_files_of_helpers_are_no_tests_of_vitest(graphmem, tmp_path: Path) -> None:
+def test_functions_and_files_of_helpers_are_not_tests_of_vitest(graphmem, tmp_path: Path) -> None:
     files = {
         ".gitignore": ".graphmem\n",
         "package.json": '{"devDependencies": {"vitest": "3", "@testing-library/jest-dom": "6"}}',

@@ -97,7 +97,7 @@ def test_mangled_ids_lose_nothing(project):
         assert memory.memory(one.id).short_id in lines(root)[0]
 
 
-def test_an_id_whose_bracket_is_gone_is_no_part_of_the_words(project):
+def test_an_id_whose_bracket_is_gone_is_not_a_part_of_the_words(project):
     root, memory = project
     one = memory.remember("Orders are final after payment.", type="fact").memory
     memory.sync_file()
@@ -146,7 +146,7 @@ def test_an_id_that_stands_twice_makes_two_memories(project):
     assert any("twice" in note for note in answer.notes)
 
 
-def test_an_emptied_or_missing_file_is_written_anew_and_forgets_nothing(project):
+def test_an_emptied_or_missing_file_is_written_again_and_forgets_nothing(project):
     root, memory = project
     memory.remember("Orders are final after payment.", type="fact")
     memory.sync_file()

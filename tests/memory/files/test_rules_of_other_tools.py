@@ -88,7 +88,7 @@ def test_every_form_of_lists_and_headings_is_read_and_only_text_is_kept(newline)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_the_block_that_install_wrote_is_no_memory_and_shifts_no_line(project, newline):
+def test_the_block_that_install_wrote_is_not_a_memory_and_shifts_no_line(project, newline):
     _, memory = project
     text = newline.join(["# Rules", "", own_block.BEGIN, guides.BLOCK, own_block.END, "- Carts hold at most nine items", "- ok", ""])
     answer = memory.import_memories(text, "CLAUDE.md")
@@ -128,7 +128,7 @@ def test_what_came_from_a_file_can_be_taken_back_together(project):
     assert contents(memory) == ["Carts are lists."]
 
 
-def test_a_line_that_only_names_another_file_is_no_memory(project):
+def test_a_line_that_only_names_another_file_is_not_a_memory(project):
     _, memory = project
     text = "@docs/api-reference.md\n\n- @~/.claude/my-rules.md\n- [the guide](docs/guide.md)\n- Read @docs/api.md before you touch routes\n"
     answer = memory.import_memories(text, "CLAUDE.md")
@@ -145,7 +145,7 @@ def test_a_line_that_only_names_another_file_is_no_memory(project):
         "\ufeff---\r\ndescription: Rules of the web client\r\nglobs: src/**/*.ts\r\n---\r\n",
     ],
 )
-def test_what_stands_before_the_rules_is_no_rule(project, name, front):
+def test_what_stands_before_the_rules_is_not_a_rule(project, name, front):
     _, memory = project
     memory.import_memories(f"{front}- Components are functions\n", name)
     assert [(one.content, one.tags) for one in memory.memories().memories] == [("Components are functions", ["glob:src/**/*.ts"])]

@@ -21,7 +21,7 @@ OWN = """\
 tags:
 - not a memory
 ---
-# The shop, for whoever comes next
+# The shop, for newcomers
 
 We sell books.  This paragraph has two spaces and a\ttab.
 

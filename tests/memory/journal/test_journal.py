@@ -54,7 +54,7 @@ def test_it_goes_on_where_it_stopped_over_segments_and_compression(tmp_path, mon
 
 
 @pytest.mark.parametrize("cut", [1, 5, 40, 200])
-def test_a_torn_end_is_put_aside_with_a_sentence_and_the_rest_counts(tmp_path, cut):
+def test_a_torn_end_is_quarantined_with_a_sentence_and_the_rest_counts(tmp_path, cut):
     journal = Journal(tmp_path / "j")
     fill(journal, 5)
     journal.append([{"at": "x", "op": "add", "memory": f"last{i}"} for i in range(3)])

@@ -105,7 +105,7 @@ def test_an_old_record_fades_from_when_it_was_written_down_because_nobody_could_
     assert [one.id for one in gm.prune(dry_run=True).pruned] == ["old"]
 
 
-def test_an_import_is_no_use_and_makes_room_like_anything_else(gm, clock):
+def test_an_import_is_not_a_use_and_makes_room_like_anything_else(gm, clock):
     gm.parts.book.policy = Policy(limit=10)
     learnt = (clock.now() - days(300)).isoformat()
     items = [{"id": f"n{i:02d}", "content": f"Note {i} about subject {i}.", "importance": i / 100, "created_at": learnt} for i in range(12)]

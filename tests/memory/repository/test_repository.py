@@ -1,4 +1,4 @@
-"""What becomes of a text that is to be remembered: one path for every source."""
+"""Storage of memories: one path for every source."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_contradiction_without_evidence_keeps_both_and_says_so(gm, one, other)
         ("Use tabs in Makefiles.", "Always use tabs in Makefiles."),
     ],
 )
-def test_what_agrees_or_speaks_of_something_else_is_no_contradiction(gm, one, other):
+def test_what_agrees_or_speaks_of_something_else_is_not_a_contradiction(gm, one, other):
     gm.remember(one, "pattern")
     assert gm.remember(other, "pattern").result.outcome in ("added", "consolidated")
 

@@ -302,7 +302,7 @@ def test_a_session_begins_with_commands_and_not_with_lists_of_dependencies() -> 
     assert not any("depends on" in one for one in begins)
 
 
-def test_badges_by_reference_are_no_description():
+def test_badges_by_reference_are_not_a_description():
     text = "# Shop\n\n[![jobs-image]][jobs] ![pypi][pypi-image]\n\nShop sells things over HTTP and keeps every order in a file.\n"
     assert contents({"README.md": text}) == ["About this project: Shop sells things over HTTP and keeps every order in a file."]
     assert contents({"README.md": text.replace("image]\n\nShop", "image] Shop")}) == contents({"README.md": text})
@@ -320,6 +320,6 @@ def test_manifests_of_examples_do_not_describe_the_project():
     assert found == [f"Python package {name} ({path}). Python: >=3.11." for path, name in paths.items() if name in ("shop", "web")]
 
 
-def test_a_sentence_that_continues_another_is_no_fact():
+def test_a_sentence_that_continues_another_is_not_a_fact():
     text = "# Shop\n\n## Development\n\nRun `make lock` before every commit.\n\nAnd it will write `shop.lock`, with all versions.\n"
     assert [one for one in contents({"README.md": text}) if "shop.lock" in one] == []

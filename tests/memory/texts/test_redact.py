@@ -1,4 +1,4 @@
-"""Secrets leave a text before it is stored; what only looks like one stays."""
+"""Secrets are redacted before storage; similar strings stay."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ WALLET = "0x" + "4c0883a69102937d6231471b5dbb6204fe512961708279f2a3d1e0c6b8d1f7a
         (f"PRIVATE_KEY={WALLET}", WALLET),
         (f"the private key of the deployer is {WALLET}", WALLET),
         (f"curl -u bob:{PASSWORD} -H 'X: {KEY}' https://example.org", KEY),  # two in one command
-        (f"auth: {KEY}", KEY),  # inside of what is no secret for another shape
+        (f"auth: {KEY}", KEY),  # inside a string that is not a secret by another shape
     ],
 )
 def test_a_secret_in_the_form_of_a_configuration_file_or_a_command_is_found(text, secret):
@@ -154,7 +154,7 @@ def test_what_is_marked_as_private_is_left_out(text, left):
     assert redact(text)[0] == left
 
 
-def test_a_text_that_is_private_as_a_whole_is_no_memory(gm):
+def test_a_text_that_is_private_as_a_whole_is_not_a_memory(gm):
     with pytest.raises(BadInputError):
         gm.remember("<private>The staging cluster moves in March.</private>")
     kept = gm.remember("The staging cluster is warm. <private>It moves in March.</private>").memory

@@ -1,4 +1,7 @@
-"""Without a type the words of a text decide, and what somebody meant to be kept is not forgotten in days."""
+"""Without a type, the words of a memory decide its type.
+
+A memory that a person means to keep is not forgotten in days.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def test_a_warning_is_a_gotcha(content):
         "The newsletter prefix is kept in the debugger settings.",
     ],
 )
-def test_a_fact_that_has_such_a_word_or_a_part_of_one_is_no_outcome_error_or_insight(content):
+def test_a_fact_that_has_such_a_word_or_a_part_of_one_is_not_an_outcome_error_or_insight(content):
     assert classify(content) == "observation"
 
 

@@ -1,4 +1,4 @@
-"""What memory put in front of an agent never comes back as evidence."""
+"""Memories shown to an agent never come back as evidence."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_session_full_of_its_own_injected_text_teaches_nothing(gm):
     assert gm.parts.ledger().sizes()["seen"] == 0
 
 
-def test_what_an_agent_does_because_a_memory_said_so_does_not_strengthen_it(gm):
+def test_an_action_that_a_memory_advised_does_not_strengthen_it(gm):
     gm.start_session("first", kind="build")
     gm.observe(events(["I was wrong about this. The queue is drained by the nightly job and not by the request."]), session="first")
     [learnt] = gm.end_session("first", "validated").receipt.learnt

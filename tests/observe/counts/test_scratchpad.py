@@ -1,4 +1,7 @@
-"""What a running session keeps is bounded, a fork starts from all of it, and agents side by side become one record."""
+"""Counts of a running session, of its forks and of parallel agents.
+
+The counts are bounded, and a fork starts with all of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a language model may add to what a session taught: good, malformed and hostile answers over a real server."""
+"""Additions of a language model to the findings of a session.
+
+A real server gives good, malformed and hostile answers.
+"""
 
 from __future__ import annotations
 

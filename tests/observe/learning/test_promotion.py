@@ -249,7 +249,7 @@ def test_a_session_of_any_interface_adds_experience_once(gm):
 
 def test_the_same_in_other_words_is_discarded_by_meaning(open_):
     gm = open_(embedder="hashed")
-    gm.remember("Rounding totals of carts happens in tables of tax, it is no work of the cart", "gotcha")
+    gm.remember("Rounding totals of carts happens in tables of tax, it is not work of the cart", "gotcha")
     gm.learn_from(record(1, [correction("Rounding of totals of carts happens in the tables of tax, it is not the work of a cart")]))
     assert live(gm) == 1
 
@@ -398,7 +398,7 @@ def test_memories_and_sessions_survive_the_loss_of_the_graph(gm):
     assert gm.parts.book.index().session("session-1").agent == "claude"
 
 
-def test_what_is_no_record_is_refused(gm):
+def test_what_is_not_a_record_is_refused(gm):
     with pytest.raises(BadInputError):
         gm.learn_from({"info": {"id": "x"}, "nonsense": 1})
     with pytest.raises(BadInputError):

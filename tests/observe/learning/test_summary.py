@@ -1,4 +1,4 @@
-"""What is told of a session to people and to the next one, and that every interface tells the same."""
+"""Summaries of sessions, equal through every interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What many sessions of a module say together, and the counts it is made of."""
+"""Memories from many sessions of a module, and the counts behind them."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_session_taken_in_again_is_there_once(tmp_path):
     ledger.close()
 
 
-def test_a_damaged_ledger_is_set_aside_and_said_so_and_a_newer_one_is_refused(tmp_path):
+def test_a_damaged_ledger_is_quarantined_and_said_so_and_a_newer_one_is_refused(tmp_path):
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(b"no database at all, but long enough to look like one" * 40)
     ledger = Ledger(path)

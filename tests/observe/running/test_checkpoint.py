@@ -109,7 +109,7 @@ def test_a_torn_trail_counts_as_far_as_it_is_whole(tmp_path, cut):
     assert opened(tmp_path).record("s").messages == 20
 
 
-def test_a_flipped_bit_ends_a_trail_and_is_no_error(tmp_path):
+def test_a_flipped_bit_ends_a_trail_and_is_not_an_error(tmp_path):
     observer = opened(tmp_path)
     observer.observe(messages(*range(1, 11)))
     observer.close()
@@ -120,7 +120,7 @@ def test_a_flipped_bit_ends_a_trail_and_is_no_error(tmp_path):
     assert opened(tmp_path).record("s").messages == 5
 
 
-def test_what_is_no_trail_is_set_aside(tmp_path):
+def test_what_is_not_a_trail_is_quarantined(tmp_path):
     tmp_path.joinpath("x" + TRAIL).write_bytes(b"\x00garbage\n")
     assert opened(tmp_path).open_sessions() == []
     assert [path.name for path in tmp_path.iterdir()] == ["x.damaged"]

@@ -52,7 +52,7 @@ def event(step=1, kind="message", **rest):
         (event(tokens=float("nan")), "not_an_event"),
     ],
 )
-def test_what_is_no_event_is_counted_under_its_reason(observer, raw, reason):
+def test_what_is_not_an_event_is_counted_under_its_reason(observer, raw, reason):
     seen = observer.observe([raw])
     assert (seen.taken, seen.ignored) == (0, {reason: 1})
     assert reason in REASONS
@@ -78,7 +78,7 @@ def test_a_text_keeps_its_first_bytes_and_an_output_both_ends():
     assert output.text.endswith("TypeError: at the end")
 
 
-def test_the_same_event_twice_is_once_also_after_the_end(observer):
+def test_the_same_event_twice_counts_once_also_after_the_end(observer):
     batch = [event(1, text="one"), event(2, kind="tool_call", tool="Read", args={"file_path": "/repo/a.py"}), event(3, kind="session_end")]
     assert observer.observe([*batch, *batch]).ignored == {"duplicate": 3}
     assert observer.observe(batch).ignored == {"duplicate": 3}

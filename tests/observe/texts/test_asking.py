@@ -1,4 +1,7 @@
-"""What a person's prompt asks to be remembered is learnt, once; and one error of one run teaches once."""
+"""A person's request to remember is learnt once.
+
+An error of one run is learnt once, too.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ def test_the_same_wish_in_three_sessions_is_one_memory(gm):
     assert len(learnt(gm)) == 1
 
 
-def test_an_agent_s_own_remember_is_no_person_s_wish(gm):
+def test_an_agent_s_own_remember_is_not_a_person_s_wish(gm):
     gm.observe([said("Remember that the docs are built with tox here.", role="assistant")])
     gm.end_session("s", "")
     assert learnt(gm) == []

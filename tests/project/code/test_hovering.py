@@ -124,7 +124,7 @@ def test_a_module_has_its_path_and_a_member_of_an_unknown_result_has_no_hover(tm
         assert (found.symbol, found.reason) == (None, "the class of the value before 'count' is not known")
 
 
-def test_test_code_that_cargo_does_not_run_is_no_test(tmp_path):
+def test_test_code_that_cargo_does_not_run_is_not_a_test(tmp_path):
     files = {
         "Cargo.toml": '[package]\nname = "shop"\n',
         "src/lib.rs": "pub fn cut(price: u32) -> u32 { price }\n",

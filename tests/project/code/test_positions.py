@@ -1,4 +1,4 @@
-"""What a position in a file is on: definitions, uses and imports, in several languages."""
+"""Symbols at positions of files: definitions, uses, imports."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_rust_tells_the_types_of_an_impl_header(opened):
         "Told",
         "Price",
     ]
-    assert [one.symbol.path for one in memory.symbol("Price").callers] == ["src/price.rs"]  # a header is no use
+    assert [one.symbol.path for one in memory.symbol("Price").callers] == ["src/price.rs"]  # a header is not a use
 
 
 def test_a_local_variable_named_like_a_module_is_not_the_module(opened):

@@ -49,7 +49,7 @@ def memory(shop, tmp_path):
 
 @pytest.fixture
 def taught(memory):
-    """Keeps a text about code; answers its id."""
+    """Store a memory about code; return its id."""
 
     def teach(content, type="gotcha", **more):  # noqa: A002
         return memory.remember(content, type, source="user_taught", **more).memory.id

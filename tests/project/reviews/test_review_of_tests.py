@@ -51,7 +51,7 @@ def reviewed(tmp_path):
     return make
 
 
-def test_tests_beside_rust_code_are_run_and_are_no_dependents(reviewed):
+def test_tests_beside_rust_code_are_run_and_are_not_dependents(reviewed):
     review = reviewed(RUST, "src/lib.rs", "{ price }", "{ price + 1 }")
     assert [(one.id, one.why) for one in review.tests] == [("--lib tests::cuts", "reaches")]
     assert [one.command for one in review.commands] == ["cargo test --lib -- --exact tests::cuts"]
@@ -61,7 +61,7 @@ def test_tests_beside_rust_code_are_run_and_are_no_dependents(reviewed):
 def test_code_that_no_known_test_reaches_gets_the_tests_named_after_its_file(reviewed):
     review = reviewed(REGISTRY, "shop/_xlsx.py", "list(data)", "tuple(data)")
     assert [(one.name, one.why) for one in review.tests] == [("XLSXTests.test_wide", "named")]
-    assert [one.symbol.name for one in review.untested] == ["written"]  # the name is no proof
+    assert [one.symbol.name for one in review.untested] == ["written"]  # the name is not a proof
 
 
 def test_a_test_that_calls_a_changed_function_on_an_unknown_object_is_named_after_the_file(reviewed):
@@ -73,7 +73,7 @@ def test_a_test_that_calls_a_changed_function_on_an_unknown_object_is_named_afte
     assert [(one.name, one.why) for one in review.tests] == [("test_xlsx_wide", "named")]
 
 
-def test_a_test_that_calls_the_name_of_a_changed_method_is_no_test_named_after_the_file(reviewed):
+def test_a_test_that_calls_the_name_of_a_changed_method_is_not_a_test_named_after_the_file(reviewed):
     files = REGISTRY | {
         "shop/_xlsx.py": "class Sheet:\n    def get(self, data):\n        return list(data)\n",
         "tests/test_all.py": "def test_xlsx_wide(): ...\n\n\ndef test_csv(plugin):\n    plugin.get([1])\n",

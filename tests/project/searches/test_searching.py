@@ -259,7 +259,7 @@ impl Worker {
 """
 
 
-def test_a_comment_above_a_function_is_no_hit_beside_it(tmp_path):
+def test_a_comment_above_a_function_is_not_a_hit_beside_it(tmp_path):
     (tmp_path / "tree" / "src").mkdir(parents=True)
     (tmp_path / "tree" / "src" / "worker.rs").write_text(RUST, encoding="utf-8")
     (tmp_path / "tree" / "src" / "other.rs").write_text("pub fn noop() {}\n" * 3, encoding="utf-8")

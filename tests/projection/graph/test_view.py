@@ -82,7 +82,7 @@ def test_walking_forward_and_backward_gives_the_same_edges(world, seed):
 
 @settings(max_examples=150)
 @given(seed=seeds, size=st.integers(1, 9), edits=st.integers(1, 5))
-def test_a_patched_view_equals_one_built_anew(world, seed, size, edits):
+def test_a_patched_view_equals_one_built_from_scratch(world, seed, size, edits):
     w = world(seed, size)
     view = GraphView.from_tables(w.tables())
     for _ in range(edits):
@@ -96,7 +96,7 @@ def test_a_patched_view_equals_one_built_anew(world, seed, size, edits):
 
 @settings(max_examples=100)
 @given(seed=seeds, size=st.integers(1, 9), edits=st.integers(1, 6))
-def test_look_ups_taken_over_by_a_patched_view_are_those_of_one_built_anew(world, seed, size, edits):
+def test_look_ups_taken_over_by_a_patched_view_are_those_of_one_built_from_scratch(world, seed, size, edits):
     w = world(seed, size)
     view = GraphView.from_tables(w.tables())
     seen = set()

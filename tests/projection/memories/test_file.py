@@ -97,7 +97,7 @@ def test_a_file_of_another_state_or_a_damaged_one_is_not_taken(root, tmp_path):
         assert load_memories(path, index.generation, "a key") is None
 
 
-def test_memories_that_were_put_away_come_back_with_whoever_asks(root, tmp_path, monkeypatch):
+def test_unloaded_memories_come_back_with_the_next_query(root, tmp_path, monkeypatch):
     with opened(tmp_path) as memory:
         memory.index(root)
         fill(memory)

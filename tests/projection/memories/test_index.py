@@ -148,7 +148,7 @@ def everything(index: MemoryIndex, book: Book) -> dict:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_after_any_writes_the_index_equals_one_made_anew(seed, memory):
+def test_after_any_writes_the_index_equals_one_made_again(seed, memory):
     book = Book(seed, memory)
     index = MemoryIndex()
     index.use_model(EMBEDDER.model_id, vectors_of([]))

@@ -178,7 +178,7 @@ def test_every_row_that_has_a_word_is_found_and_no_other(world, seed, tmp_path_f
 
 @settings(max_examples=25)
 @given(seed=seeds, edits=st.integers(1, 4))
-def test_a_patched_index_answers_as_one_built_anew(world, seed, edits, tmp_path_factory):
+def test_a_patched_index_answers_as_one_built_from_scratch(world, seed, edits, tmp_path_factory):
     w = world(seed, 7)
     folder = tmp_path_factory.mktemp("words")
     index = build(folder / "patched", w)

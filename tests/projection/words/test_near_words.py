@@ -41,7 +41,7 @@ def is_one_edit(a: str, b: str) -> bool:
 
 
 def by_looking_at_all(rows: dict[str, int], word: str) -> list[str]:
-    """What `nearest` promises, without any index."""
+    """Return the expected result of `nearest`, computed without an index."""
 
     def commonest(words, most):
         return sorted(words, key=lambda one: (-rows[one], one))[:most]

@@ -1,4 +1,4 @@
-"""Where the import of a JavaScript or TypeScript file may lead."""
+"""Files to which imports in JavaScript and TypeScript may lead."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_a_value_is_used_wherever_one_may_be_named(resolve, source, user):
         "export interface T {}",
     ],
 )
-def test_a_name_that_is_declared_or_a_parameter_is_no_use_of_the_type_of_that_name(resolve, source):
+def test_a_name_that_is_declared_or_a_parameter_is_not_a_use_of_the_type_of_that_name(resolve, source):
     found = resolve({"base.ts": BASE, "a.ts": f"import type {{ T }} from './base'\n{source}\n"})
     assert [one for one in found.edges("USES_TYPE") if one[1] == "base.ts:T"] == []
 
@@ -93,7 +93,7 @@ def test_who_adds_to_an_interface_of_another_file_depends_on_it(resolve, inner):
     assert ("file", "file") in found.edges("IMPORTS")
 
 
-def test_a_use_of_a_type_of_the_platform_is_no_use_of_a_file_that_adds_members_to_it(resolve):
+def test_a_use_of_a_type_of_the_platform_is_not_a_use_of_a_file_that_adds_members_to_it(resolve):
     shop = "export const basket = 1\ndeclare global {\n  interface Window { basket: number }\n}\n"
     found = resolve(
         {

@@ -1,4 +1,4 @@
-"""Whoever changes a type alias hears of all that is declared with it, and whoever changes what a package offers of the package."""
+"""Uses of type aliases and of re-exported names have edges."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_a_file_refers_to_what_it_exports_of_others(resolve):
     assert found.edges("REFERENCES") == {("b.ts:<module>", "a.ts:f"), ("b.ts:<module>", "a.ts:T"), ("b.ts:<module>", "a.ts:c")}
 
 
-def test_what_is_no_type_hides_none_further_out(resolve):
+def test_what_is_not_a_type_hides_none_further_out(resolve):
     found = resolve(
         {
             "m.py": "class Status: ...\n",

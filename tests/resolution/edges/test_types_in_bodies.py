@@ -1,4 +1,4 @@
-"""A type that an expression names has whoever the expression stands in among its dependents, although nothing is declared with it."""
+"""Types that expressions in a body name have edges from that code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever renames a field, a constant, an enum's member or a variable hears of everybody who says it."""
+"""Uses of fields, constants, enum members and variables have edges."""
 
 from __future__ import annotations
 
@@ -130,12 +130,12 @@ def test_constants_of_a_header_are_used_where_their_names_stand(resolve, ending)
     }
 
 
-def test_members_of_an_enum_class_are_no_names_of_the_scope_around(resolve):
+def test_members_of_an_enum_class_are_not_names_of_the_scope_around(resolve):
     source = "enum class Color { RED };\nint RED = 2;\nint a() { return RED; }\n"
     assert resolve({"a.cpp": source}).edges("REFERENCES") == {("a.cpp:a", "a.cpp:RED")}
 
 
-def test_a_variable_of_another_file_is_used_by_whoever_names_its_member(resolve):
+def test_a_variable_of_another_file_is_used_by_code_that_names_its_member(resolve):
     found = resolve(
         {
             "conf.py": "class Conf:\n    url = ''\nCONF = Conf()\n",
@@ -153,7 +153,7 @@ def test_a_variable_of_another_file_is_used_by_whoever_names_its_member(resolve)
     }
 
 
-def test_naming_a_function_to_reach_what_hangs_on_it_is_no_use_of_it(resolve):
+def test_naming_a_function_to_reach_what_hangs_on_it_is_not_a_use_of_it(resolve):
     source = "class Q:\n    def save(self): ...\n    save.alters_data = True\n"
     assert resolve({"a.py": source}).edges("REFERENCES") == set()
 
@@ -179,7 +179,7 @@ def test_a_component_in_markup_refers_to_the_file_that_defines_it(resolve):
     assert [(edge.kind, edge.rule, edge.line) for edge in edges] == [("REFERENCES", "import", 2)]
 
 
-def test_gos_blank_identifier_is_no_symbol_and_its_value_is_still_used(resolve):
+def test_gos_blank_identifier_is_not_a_symbol_and_its_value_is_still_used(resolve):
     source = "package a\ntype T struct{}\nfunc make() *T { return nil }\nvar _ any = make()\nvar _, kept = 1, 2\nconst _ = iota\n"
     found = resolve({"a.go": source})
     assert not [symbol for symbol in found.symbols.values() if symbol.name == "_"]

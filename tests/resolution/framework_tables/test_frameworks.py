@@ -1,4 +1,4 @@
-"""What frameworks do with functions: tables, entry points, and edges that stay true while files change."""
+"""Frameworks: tables, entry points, and edges that follow edits."""
 
 from __future__ import annotations
 
@@ -357,7 +357,7 @@ def get(self): ...
     }
 
 
-def test_a_function_inside_a_test_is_no_test_unless_it_is_registered_as_one(resolve):
+def test_a_function_inside_a_test_is_not_a_test_unless_it_is_registered_as_one(resolve):
     inner = "    def test_inner():\n        pass\n\n    class TestInner:\n        def test_m(self):\n            pass\n"
     python = f"def test_outer():\n{inner}\n\nclass TestA:\n    def test_m(self):\n        pass\n"
     script = 'describe("outer", () => {\n  const helper = () => 1;\n  it("works", () => { function inner() {} });\n});\n'

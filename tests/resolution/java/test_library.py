@@ -1,4 +1,4 @@
-"""What Java code calls in libraries has the name of its class, or the class stays unknown."""
+"""Calls of Java libraries have the name of their class, or no class."""
 
 from __future__ import annotations
 

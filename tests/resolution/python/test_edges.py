@@ -111,7 +111,7 @@ def test_functions_classes_and_variables_that_are_mentioned_are_references(resol
     }
 
 
-def test_a_parameter_or_local_variable_is_no_reference(resolve):
+def test_a_parameter_or_local_variable_is_not_a_reference(resolve):
     found = resolve(files(a="def value(): ...\ndef f(value):\n    other = value\n    return use(value, other)\n"))
     assert found.edges("REFERENCES") == set()
 

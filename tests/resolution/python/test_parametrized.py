@@ -1,4 +1,4 @@
-"""What a test's parameters are, from the values that `parametrize` gives them."""
+"""Types of a test's parameters, from the values of `parametrize`."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_a_file_that_somebody_has_open_is_not_sealed(sealed):
     assert proof(sealed) is Proof.OPEN
 
 
-def test_a_crash_is_no_damage(sealed):
+def test_a_crash_is_not_damage(sealed):
     writer = f"""
 import os, sqlite3
 from graphmem.runtime.files.checksums import unseal

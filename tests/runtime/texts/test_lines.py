@@ -1,4 +1,4 @@
-"""Lines of a text are those of git and of the grammars."""
+"""Lines of a string are those of git and of the grammars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What words say of a function: all of a description, its best sentence, its names, and the short forms programmers write."""
+"""Search for functions by words: descriptions, sentences, names.
+
+Abbreviations that programmers write are found, too.
+"""
 
 from __future__ import annotations
 

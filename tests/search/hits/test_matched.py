@@ -40,7 +40,7 @@ def test_a_line_that_repeats_the_summary_is_not_shown_again():
     assert [one.line for one in lines("close a stream", text, name="close", summary="Close the stream at once.")] == [14]
 
 
-def test_words_that_carry_no_meaning_match_only_if_there_are_no_others():
+def test_words_without_meaning_match_only_if_they_are_alone():
     assert lines("what is the url of it") == [MatchedLine(12, 'url = response.headers["location"]')]
     assert lines("of a", name="") == [MatchedLine(13, "# cookies of a redirect are kept")]
 

@@ -141,7 +141,7 @@ def test_words_of_the_best_hits_raise_memories_that_share_them(ask, memory):
     assert echo_of_keys("keys quarterly ledger", "Ottoline") == 0.0
 
 
-def test_what_was_said_days_later_is_no_neighbour_unless_it_was_the_same_session(ask, talk):
+def test_what_was_said_days_later_is_not_a_neighbour_unless_it_was_the_same_session(ask, talk):
     apart = [row._replace(created_at=NOON + timedelta(days=n)) for n, row in enumerate(talk)]
     plain = {hit.id: hit.boost for hit in ask("the pottery course", apart)}
     assert plain["m2"] == pytest.approx(0, abs=1e-4)
@@ -283,7 +283,7 @@ def test_what_cannot_be_answered_is_refused_by_name(ask, memory, options, argume
     assert refused.value.facts["argument"] == argument
 
 
-def test_an_empty_graph_is_no_hindrance(ask):
+def test_an_empty_graph_is_not_a_hindrance(ask):
     assert ask("anything", []).hits == []
     assert GraphDelta.empty().is_empty
 

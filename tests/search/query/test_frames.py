@@ -1,4 +1,4 @@
-"""Who pastes a traceback sees the functions it went through first."""
+"""A query with a traceback finds the functions of its frames first."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_functions_of_a_traceback_come_first(filled, embedder, state):
     assert [any(part.path == "frames" for part in hit.parts) for hit in hits[:3]] == [True, True, False]
 
 
-def test_a_frame_outside_of_what_is_asked_for_is_no_hit(filled, embedder, state):
+def test_a_frame_outside_of_what_is_asked_for_is_not_a_hit(filled, embedder, state):
     answer = search(filled, embedder, Request(PYTHON, k=10, within=("shop/money.py",)), state, Tuning())
     assert {hit.path for hit in answer.hits} == {"shop/money.py"}
     assert "frames" not in answer.answered

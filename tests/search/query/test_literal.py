@@ -1,4 +1,4 @@
-"""What a query writes as code or quotes is looked for as it stands."""
+"""Code and quotations in a query are searched exactly as written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a query is taken for, and which of its words may name code."""
+"""Type of a query, and the words of it that may name code."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_words_that_may_name_code_are_told_from_those_that_are_written_as_code()
     ]
 
 
-def test_a_quoted_sentence_is_no_name():
+def test_a_quoted_sentence_is_not_a_name():
     assert not any(mention.is_explicit for mention in mentions('it says "cannot open file" and stops'))
 
 

@@ -70,7 +70,7 @@ def test_a_file_of_another_format_version_says_so(closed, open_at, engine, step,
 
 
 @pytest.mark.own
-def test_a_log_beside_no_file_is_put_aside(path, engine):
+def test_a_log_beside_no_file_is_quarantined(path, engine):
     log = path.with_name("graph.db.wal")
     log.write_bytes(b"rows of another life")
     store = open_store(path, engine=engine, max_db_bytes=1 << 30)
@@ -96,7 +96,7 @@ def _crashed(child, extra=""):
     process.kill()
 
 
-def test_the_log_of_another_database_is_put_aside_not_replayed(child, engine, path, open_at, new_world, equal, tmp_path):
+def test_the_log_of_another_database_is_quarantined_not_replayed(child, engine, path, open_at, new_world, equal, tmp_path):
     _crashed(child)
     elsewhere = tmp_path / "other" / "graph.db"
     elsewhere.parent.mkdir()
@@ -134,7 +134,7 @@ def test_an_older_copy_put_back_beside_a_newer_log_is_noticed(child, path, open_
     assert again.notes
 
 
-def test_a_log_that_kills_the_engine_is_put_aside_and_said(child, path, open_at, new_world):
+def test_a_log_that_kills_the_engine_is_quarantined_and_said(child, path, open_at, new_world):
     _crashed(child)
     log = path.with_name("graph.db.wal")
     data = bytearray(log.read_bytes())
@@ -321,8 +321,8 @@ def test_names_may_hold_anything(open_at, tmp_path, world, equal):
     equal(store, world)
 
 
-def test_a_piece_of_a_page_at_the_end_of_a_file_whose_log_is_there_is_no_damage(child, path, open_at, new_world, equal):
-    """What a checkpoint leaves that was killed while the file grew."""
+def test_a_piece_of_a_page_at_the_end_of_a_file_whose_log_is_there_is_not_damage(child, path, open_at, new_world, equal):
+    """Return the file that a checkpoint leaves if it is killed while growing."""
     process = child("""
         import os
         world = suite.World(5)

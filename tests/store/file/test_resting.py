@@ -23,7 +23,7 @@ def resting(store, world):
     return store
 
 
-def test_whoever_reads_or_writes_next_finds_everything(resting, world, equal):
+def test_the_next_reader_or_writer_finds_everything(resting, world, equal):
     generation = resting.generation()
     equal(resting, world)
     assert resting.rest(0)
@@ -40,7 +40,7 @@ def test_small_facts_are_known_without_opening_it(resting, path):
 
 
 @pytest.mark.begun
-def test_it_stays_open_as_long_as_somebody_needed_it_lately(store, world):
+def test_it_stays_open_while_it_was_used_recently(store, world):
     assert not store.rest(60)
     store.read("files")
     assert not store.rest(60)
@@ -130,12 +130,12 @@ def test_a_byte_that_flips_while_it_rests_is_found(resting, path):
     assert resting.read("files")
 
 
-def test_a_file_that_is_taken_away_while_it_rests_is_not_made_anew(resting, path):
-    aside = path.rename(path.with_name("aside"))
+def test_a_file_that_is_taken_away_while_it_rests_is_not_made_again(resting, path):
+    moved = path.rename(path.with_name("moved"))
     with pytest.raises(DatabaseDamagedError, match="moved or deleted"):
         resting.read("files")
     assert not path.exists()
-    aside.rename(path)
+    moved.rename(path)
     assert resting.read("files")
 
 

@@ -113,7 +113,7 @@ def test_bytes_that_are_not_those_that_were_left_are_found_at_once(left, open_at
 
 
 @pytest.mark.parametrize("change", ["form", "nothing", "no meta", "no count", "other", "half"])
-def test_whoever_left_it_otherwise_is_not_believed(left, open_at, world, equal, change):
+def test_a_record_of_another_form_is_not_believed(left, open_at, world, equal, change):
     lock = left.with_name(left.name + ".lock")
     record = read_sealed_json(lock.read_bytes().rstrip(b" "))
     known = json.loads(record["known"])
@@ -157,7 +157,7 @@ def test_it_is_killed_at_rest_and_nothing_has_to_be_examined(left, open_at, chil
     equal(store, world)
 
 
-def test_a_file_that_the_engine_refuses_is_found_by_the_first_who_needs_it_and_by_whoever_opens_it_next(left, open_at):
+def test_a_file_that_the_engine_refuses_is_found_by_its_first_user_and_by_the_next_opener(left, open_at):
     os.truncate(left, left.stat().st_size // 2)
     lock = left.with_name(left.name + ".lock")
     record = read_sealed_json(lock.read_bytes().rstrip(b" "))

@@ -16,7 +16,7 @@ def change(store, world, times):
 
 
 def settled(store):
-    """What the writer does by itself comes before what is asked of it later."""
+    """Background work of the writer is done before later requests."""
     store.set_meta({"asked": "later"})
     return store.held_changes()
 

@@ -203,7 +203,7 @@ def test_a_file_that_does_not_follow_the_format_is_refused_with_its_line(text, w
     assert caught.value.line >= 1
 
 
-def test_what_stands_in_strings_and_comments_is_no_query():
+def test_what_stands_in_strings_and_comments_is_not_a_query():
     (query,) = parse_queries('// name: a(x)\n// Doc.\nMATCH (n {id: $x}) /* $y; */ SET n.t = "; $z" // $v', "some.cypher")
     assert query.params == ("x",)
 

@@ -69,7 +69,7 @@ def test_vectors_survive_a_new_file(store, world):
 
 
 @pytest.mark.local
-def test_no_rows_are_no_work(store):
+def test_no_rows_are_not_work(store):
     store.put_vectors("m", 4, rows([]))
     assert len(store.vectors("m")) == 0
     assert not store._file.with_name("graph.db.wal").exists()
