@@ -41,8 +41,9 @@ _TRAILER: Final = re.compile(
 )
 _ASIDE: Final = re.compile(
     r"(?:^|/)(?:tests?|testing|docs?|examples?|changelogs?|\.github)/|(?:^|/)(?:test_|conftest)|(?:^|/)\.[^/]+$|"
-    r"\.(?:md|rst|txt|ya?ml|toml|json|lock|cfg|ini)$"
+    r"\.(?:md|rst|adoc|asciidoc|txt|ya?ml|toml|json|lock|cfg|ini)$"
 )
+_DOCUMENT: Final = re.compile(r"(?:^|/)(?:docs?|changelogs?)/|\.(?:md|rst|adoc|asciidoc|txt)$", re.IGNORECASE)
 _PATCH: Final = re.compile(r"^(?:diff --git |--- a/|\+\+\+ b/)", re.MULTILINE)  # a patch pasted below the message; prose ends here
 _FENCED: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)  # code quoted in a message
 _NUMBER: Final = re.compile(r"\s*\(#\d+\)")  # of a pull request
@@ -109,7 +110,8 @@ def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, 
     """
     subject = commit.subject.strip().rstrip(".")
     said = _explained(message, MOST_CHARACTERS - len(subject) - 2)
-    files = sorted((path for path in commit.touched if path in living), key=lambda path: (not _is_code(path), path))[:MOST_FILES]
+    about = (path for path in commit.touched if path in living and not _DOCUMENT.search(path))
+    files = sorted(about, key=lambda path: (not _is_code(path), path))[:MOST_FILES]
     if not (said and files and _is_code(files[0])):
         return None
     return {

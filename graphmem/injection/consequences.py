@@ -35,7 +35,8 @@ class Dependent(NamedTuple):
     code: str = ""  # the line of the use, if a signature changes
     uses: tuple[str, ...] = ()  # names by which it may use the edited code, such as the constructor and its class
     begins: int = 0  # first line of its definition in the index; 0: unknown
-    call: tuple[str, ...] = ()  # the lines of the use that occur only once in the file, if a signature changes
+    call: tuple[str, ...] = ()  # the lines of the use, if a signature changes
+    marks: frozenset[str] = frozenset()  # those of these lines that occur only once in the file
     breaks: bool = False  # it uses an old signature that the edit breaks, or code that it removes
 
 

@@ -39,6 +39,7 @@ class _Session:
     named: dict[str, None] = field(default_factory=dict)  # test files named after edited files
     users: dict[str, set[str]] = field(default_factory=dict)  # context window -> files of dependents that it was shown
     left: frozenset[str] = frozenset()  # unopened files of `waiting` after the last edit
+    news: set[str] = field(default_factory=set)  # files of dependents that were named since the last edit
     late: list[tuple[str, Consequences]] = field(default_factory=list)  # (context window, advice that missed its deadline)
     erased: dict[str, set[str]] = field(default_factory=dict)  # file -> words of lines that edits of the session removed
     removed: set[str] = field(default_factory=set)  # files that the session removed
@@ -49,7 +50,7 @@ class _Session:
     def has_adapted(self, one: Dependent) -> bool:
         """Whether the session wrote a line of a use, or removed the use."""
         written = self.written.get(one.path, set())
-        if one.code in written or not written.isdisjoint(one.call):
+        if one.code in written or not written.isdisjoint(one.marks):
             return True
         return not self.erased.get(one.path, set()).isdisjoint(one.uses) and set(_WORD.findall(one.code)).isdisjoint(one.uses)
 
@@ -173,16 +174,20 @@ class EditBook:
 
         Call this after an edit. `window` is the context window that gets the result. The first such code of each file is returned, once
         after the edit that changed the signature, if no advice named the file. Later, if the session has opened such a file since its last
-        edit, the result is the code in the other files, if these are at most `NAMED`. Otherwise the list is empty.
+        edit, the result is the code in the other files, if these are at most `NAMED`. Files that advice named since that edit are left
+        out. Otherwise the list is empty.
         """
         with self._lock:
             state = self._sessions.use(session)
             left = self._left(state)
             went_on, state.left = bool(state.left - left.keys()), frozenset(left)
+            news, state.news = state.news, set()
             shown = state.users.setdefault(window, set())
             fresh = [own[0] for path, own in left.items() if path not in shown]
             shown.update(one.path for one in fresh)
-            return fresh or ([own[0] for own in left.values()] if went_on and len(left) <= NAMED else [])
+            if fresh or not went_on or len(left) > NAMED:
+                return fresh
+            return [own[0] for path, own in left.items() if path not in news]
 
     def at_stop(self, session: str) -> str:
         """Return a reminder of forgotten files when an agent stops; "" for none.
@@ -252,7 +257,9 @@ class EditBook:
         state.likely.update(found.likely)
         state.named.update(dict.fromkeys(found.named))
         if found.breaks:
-            state.users.setdefault(window, set()).update(one.path for one in listed(found.dependents, with_code=True))
+            shown = {one.path for one in listed(found.dependents, with_code=True)}
+            state.users.setdefault(window, set()).update(shown)
+            state.news.update(shown)
             for one in (one for one in found.dependents if one.breaks):
                 state.waiting.setdefault(one.path, []).append(one)
 

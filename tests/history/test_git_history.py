@@ -440,6 +440,16 @@ def test_lessons_are_few_and_name_only_what_is_still_there(repo, log):
     assert git_lessons.lessons(reading.lessons, messages, {"elsewhere.py"}) == []
 
 
+def test_a_lesson_is_about_code_and_not_about_the_changelog(repo, log):
+    (repo.root / "doc").mkdir()
+    (repo.root / "doc/changelog.asciidoc").write_text("now")
+    repo.commit(f"Fix race in the cache\n\n{TRAP}", cache="1")
+    reading = git_history.read(repo.root, log, is_lesson=git_lessons.may_teach, most_lessons=10)
+    messages = git_log.bodies(repo.root, [one.sha for one in reading.lessons])[0]
+    (found,) = git_lessons.lessons(reading.lessons, messages, {"cache.py", "doc/changelog.asciidoc"})
+    assert found["files"] == ["cache.py"]
+
+
 def test_only_commits_are_read_as_commits(log, repo):
     repo.commit(a="1")
     git_history.read(repo.root, log)

@@ -21,6 +21,9 @@ FILES = {
     "job.py": "class Job:\n    def __init__(self, name, parent=None):\n        self.name = name\n",
     "run.py": "from job import Job\n\n\ndef run():\n    print()\n    job = Job(\n        'night',\n        parent=run,\n    )\n"
     "    return job\n",
+    "other.py": "from job import Job\n\n\ndef plain():\n    return Job('day')\n",
+    "kinds.ts": "export type Kind = {\n  id: string;\n};\n",
+    "uses.ts": "import type { Kind } from './kinds';\n\nexport function first(kind: Kind) {\n  return kind.id;\n}\n",
     "tests/test_price.py": "from price import rounded\n\n\ndef test_rounded():\n    assert rounded(1) == 1\n",
     "go.mod": "module shop\n",
     "box.go": "package shop\n\ntype Box struct {\n\tsize int\n}\n\nfunc Make() Box {\n\treturn Box{1}\n}\n",
@@ -135,10 +138,30 @@ def test_a_use_that_the_session_renamed_is_not_said_to_break(read, edit):
     assert "_check" not in edit("timer.py", "    def _check(self):", "    def check(self):").partition("dependent")[2]
 
 
-def test_a_call_over_several_lines_that_the_session_adapted_is_not_said_to_break(read, edit):
+def test_a_call_over_several_lines_that_the_session_adapted_is_not_said_to_break(hook, read, edit):
     read("run.py")
     edit("run.py", "        'night',\n        parent=run,\n", "        name_of(run),\n")
-    assert "run.py" not in edit("job.py", "name, parent=None", "name")
+    assert "run.py" not in edit("job.py", "name, parent=None", "name, size").partition("old signature")[2].partition(".py:")[0]
+    assert "run.py" not in hook("Stop", last_assistant_message="Done.")
+
+
+def test_calls_without_an_argument_for_a_lost_optional_parameter_are_not_said_to_break(hook, edit):
+    said = edit("job.py", "name, parent=None", "name")
+    assert "2 dependents in 2 files (1 of them, named first, uses the old signature): run.py:6 run" in said
+    assert "other.py" not in hook("Stop", last_assistant_message="Done.")
+
+
+def test_an_optional_member_of_a_type_concerns_nobody_and_another_member_its_users(edit):
+    assert edit("kinds.ts", "  id: string;\n", "  id: string;\n  size?: number;\n") == ""
+    assert "uses.ts:4 first" in edit("kinds.ts", "  id: string;\n", "  id: string;\n  name: string;\n")
+
+
+def test_a_file_that_advice_has_just_named_is_not_named_again_after_the_edit():
+    book = EditBook()
+    for path in ("a.py", "b.py"):
+        book.tell("s", Consequences((f"{path} (removed)",), (Dependent(f"of_{path}", 1, "use", breaks=True),), breaks=True))
+    book.touch("s", ["of_a.py"], edited=True)
+    assert book.unopened("s") == [], "both were named a moment ago"
 
 
 def test_a_call_of_a_constructor_is_shown_with_its_code(edit):

@@ -36,6 +36,7 @@ FILES = {
     "tests/test_till.py": "from shop.till import pay\n\n\ndef test_pay():\n    assert pay(0) == 0\n",
     STOCK: "def left():\n    return 1\n",
     "tests/test_stock.py": "def test_numbers():\n    assert 1 == 1\n",
+    "shop/method.py": "class Way:\n    def one(self):\n        return 1\n\n\ndef go():\n    return Way().one()\n",
     "chain.py": """class Link:
     def open(self):
         return self
@@ -221,9 +222,10 @@ def test_users_of_other_code_in_the_same_edit_are_not_said_to_use_its_old_signat
     [
         (PRICE, SIGNATURE, "def rounded(value, digits=2):\n"),
         (PRICE, SIGNATURE, "def rounded(value: float) -> float:\n"),
+        ("shop/method.py", "    def one(self):\n", "    def one(self, more=1):\n"),
         ("sum.go", "func Sum(a int) int {\n\treturn a\n", "func Sum(first int) int {\n\treturn first\n"),
     ],
-    ids=["a parameter with a default", "annotations", "another name where callers write none"],
+    ids=["a parameter with a default", "annotations", "a method", "another name where callers write none"],
 )
 def test_a_new_signature_that_takes_the_old_calls_breaks_nothing(hook, named, root, path, old, new):
     session, given = named(), edit(root, path, old, new)

@@ -35,7 +35,7 @@ from graphmem.memory.reading.nearby import TARGET
 from graphmem.model import LIBRARY_HOOK, WRAPPED, EdgeKind
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.sources import source_of
-from graphmem.project.reviews.use_lines import shown_line, with_code
+from graphmem.project.reviews.use_lines import fails_without, shown_line, with_code
 from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.reports.test_commands import NOT_RUN
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from graphmem.project.graph.outside_evidence import OutsideEvidence
     from graphmem.project.history.co_changes import CoAccess
     from graphmem.project.memories.known import KnownCode
+    from graphmem.project.reviews.signatures import Lost
     from graphmem.projection.graph.view import GraphView
     from graphmem.projection.projections import Projections
 
@@ -151,6 +152,9 @@ class EditAdvice:
         report = replace(report, known=self.known.of_impact(view, report, chosen))
         broken = [node for node in chosen if nodes[node]]
         dependents = _dependents(view, report, set(files), broken)
+        lost = {node: its for one in found for node, its in one.lost.items()}
+        if len(broken) == 1 and broken[0] in lost:
+            dependents = self._failing_without(dependents, lost[broken[0]])
         if removed:  # their imports break, whatever they use of it
             dependents = tuple(one for one in dependents if not one.name) or dependents
         moves += () if named or report.tests else self._test_by_history(view, files, moves)
@@ -161,7 +165,7 @@ class EditAdvice:
             moves=moves,
             likely=likely,
             memories=tuple(one.id for one in report.known.memories),
-            breaks=bool(broken),
+            breaks=bool(broken) and (broken[0] not in lost or any(one.breaks for one in dependents)),
             outside=tuple(self._outside(report)),
             named=named,
             alike=_alike(view, broken),
@@ -270,6 +274,15 @@ class EditAdvice:
         The line uses the edited code. The further dependents are returned unchanged.
         """
         return tuple(with_code(one, self._lines(one.path)) for one in found[:NAMED]) + found[NAMED:]
+
+    def _failing_without(self, found: tuple[Dependent, ...], lost: Lost) -> tuple[Dependent, ...]:
+        """Return dependents, first those that pass one of some lost parameters.
+
+        Only these still break.
+        """
+        told = [with_code(one, self._lines(one.path)) if one.breaks else one for one in found]
+        told = [one._replace(breaks=one.breaks and fails_without(one, lost)) for one in told]
+        return tuple(sorted(told, key=lambda one: not one.breaks))
 
     def _lines(self, path: str) -> list[str]:
         """Return the lines of a file; an empty list if missing or too large."""

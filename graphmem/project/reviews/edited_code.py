@@ -7,22 +7,24 @@ of the file are found in the graph by their names, and not by their lines.
 from __future__ import annotations
 
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.contents import language_of
 from graphmem.parsing.notebook import is_notebook
 from graphmem.parsing.sources import source_of
 from graphmem.project.reviews.rewrites import replacements
-from graphmem.project.reviews.signatures import accepts_old_uses
+from graphmem.project.reviews.signatures import accepts_old_uses, lost_parameters
 from graphmem.projection.graph.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from graphmem.injection.consequences import Edit
     from graphmem.parsing.facts import Definition
     from graphmem.parsing.touched import Change, Text
     from graphmem.parsing.versions import Versions
+    from graphmem.project.reviews.signatures import Lost
     from graphmem.projection.graph.view import GraphView
 
 NEAR: Final = 2_000  # characters before and after a change, in which the signature of the edited definition is searched
@@ -30,6 +32,7 @@ _BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
 _FUNCTIONS: Final = frozenset(NODE_KINDS[code] for code in FUNCTION_CODES)
 _KINDS: Final = frozenset(NODE_KINDS[code] for code in _BODIES)
 _FIELDS: Final = frozenset({"dataclass"})  # modifiers of classes whose constructor takes their fields
+_OPTIONAL: Final = re.compile(r"\s*(?:[\w$]+\?:|//|/?\*|$)")  # a line with an optional member or a comment
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -38,6 +41,7 @@ class EditedCode(NamedTuple):
 
     nodes: dict[int, bool]  # node -> whether uses of its old signature fail
     is_silent: bool  # only comments, docstrings or blank lines change
+    lost: Mapping[int, Lost] = MappingProxyType({})  # of the nodes, those of which only uses of some optional parameters fail
 
 
 def edited_code(view: GraphView, edit: Edit, content: str, versions: Versions) -> EditedCode:
@@ -55,6 +59,7 @@ def edited_code(view: GraphView, edit: Edit, content: str, versions: Versions) -
     if new is not None:
         versions.keep(new)
     nodes: dict[int, bool] = {}
+    lost: dict[int, Lost] = {}
     known = _Known(view, edit.path)
     is_silent, moved = new is not None, 0
     for part, (start, end, text) in zip(parts, changes, strict=True):
@@ -62,10 +67,13 @@ def edited_code(view: GraphView, edit: Edit, content: str, versions: Versions) -
         for one in _touched(old, new, part, before, (start, end, start + moved, text)):
             if (node := known.node(one)) is not None:
                 is_changed = _changes_signature(one.signature, part, before)
-                is_broken = is_changed and not (new and _is_compatible(one, (old, start), (new, start + moved)))
+                both = _both(one, (old, start, end), (new, start + moved, start + moved + len(text))) if is_changed and new else None
+                is_broken = is_changed and not (both and accepts_old_uses(*both, old.grammar.spec.name))
                 nodes[node] = nodes.get(node, False) or is_broken
+                if is_broken and both and (its := lost_parameters(*both, old.grammar.spec.name)) is not None:
+                    lost[node] = its
         moved += len(text) - (end - start)
-    return EditedCode(nodes, is_silent)
+    return EditedCode(nodes, is_silent, lost)
 
 
 class _Known:
@@ -116,7 +124,8 @@ def _change(text: str, part: Edit) -> Change:
 def _touched(old: Text, new: Text | None, part: Edit, before: str, at: tuple[int, int, int, bytes]) -> list[Definition]:
     """Return the innermost functions and classes that a change touches.
 
-    Inserted lines touch the definition around them. A new member touches only a class whose constructor takes its fields.
+    Inserted lines touch the definition around them. A new member touches only a class whose constructor takes its fields, and an optional
+    member such as `size?: number` touches nothing.
 
     Args:
         old: the version before the edit.
@@ -138,7 +147,10 @@ def _touched(old: Text, new: Text | None, part: Edit, before: str, at: tuple[int
     last = first + inserted.strip().count(b"\n")
     around = new.definitions(moved + len(given) + blank, moved + len(text.rstrip()))
     there = [one for one in around if one.start_line <= first and one.end_line >= last and (one.start_line, one.end_line) != (first, last)]
-    return [one for one in _innermost(there, first, last) if one.kind != "class" or not _FIELDS.isdisjoint(one.modifiers)]
+    inner = _innermost(there, first, last)
+    is_optional = all(map(_OPTIONAL.match, inserted.decode("utf-8", "replace").strip().split("\n")))
+    affected = [one for one in inner if one.kind in _FUNCTIONS or not is_optional]
+    return [one for one in affected if one.kind != "class" or not _FIELDS.isdisjoint(one.modifiers)]
 
 
 def _innermost(found: Sequence[Definition], first: int, last: int) -> list[Definition]:
@@ -150,22 +162,22 @@ def _innermost(found: Sequence[Definition], first: int, last: int) -> list[Defin
     return [one for one in there if not any(other.qualname.startswith(f"{one.qualname}.") for other in there)]
 
 
-def _is_compatible(one: Definition, before: tuple[Text, int], after: tuple[Text, int]) -> bool:
-    """Whether uses of a definition still work after a change of its signature.
+def _both(one: Definition, before: tuple[Text, int, int], after: tuple[Text, int, int]) -> tuple[Definition, Definition] | None:
+    """Return both versions of a function whose signature changes.
 
-    `before` and `after` are the version and a place of the change in it. The result is False for a class, or if the definition is gone.
+    `before` and `after` are the version, and the start and end of the change in it. The result is None for a class, or if the definition is
+    gone.
     """
     old, new = _whole(one, *before), _whole(one, *after)
-    is_function = old is not None and old.kind in _FUNCTIONS
-    return is_function and old is not None and new is not None and accepts_old_uses(old, new, after[0].grammar.spec.name)
+    return (old, new) if old is not None and new is not None and old.kind in _FUNCTIONS else None
 
 
-def _whole(one: Definition, text: Text, at: int) -> Definition | None:
-    """Return the definition at the byte `at` that has the name of `one`.
+def _whole(one: Definition, text: Text, start: int, end: int) -> Definition | None:
+    """Return the definition in some changed bytes that has the name of `one`.
 
-    The lines around the place are parsed, so that the definition has all its parameters. The result is None if no such definition is there.
+    The lines around it are parsed, so that the definition has all its parameters. The result is None if no such definition is there.
     """
-    near = next((its for its in text.definitions(at, at + 1) if its.qualname == one.qualname), None)
+    near = next((its for its in text.definitions(start, max(end, start + 1)) if its.qualname == one.qualname), None)
     if near is None:
         return None
     found = text.definitions(near.start_byte, min(near.end_byte, near.start_byte + NEAR))

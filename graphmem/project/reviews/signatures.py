@@ -20,10 +20,18 @@ _TOKEN: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`[^`]*`|[=-]
 _OPENING: Final = "([{<"
 _CLOSING: Final = ")]}>"
 _LIST: Final = r"\s*(?:=\s*(?:async\b\s*)?)?(?:<[^()]*>|\[[^()]*\])?\s*\("  # what follows a name before its parameters
+_BARE: Final = re.compile(r"(=\s*(?:async\s+)?)([\w$]+)(\s*=>)")  # an arrow function of one parameter without parentheses
 _OPTIONAL: Final = re.compile(r"\?\s*(?:$|:)")  # a parameter or member such as `size?: number`
 
 
 _NAMED: Final = re.compile(r"^(?!chan\b|func\b|map\b|interface\b|struct\b)\w+\s+(?=\S)")  # the name of a result
+
+
+class Lost(NamedTuple):
+    """Optional parameters that a new signature lacks."""
+
+    names: frozenset[str]
+    place: int  # of the first one among the arguments of a call
 
 
 class _Written(NamedTuple):
@@ -51,7 +59,37 @@ def accepts_old_uses(old: Definition, new: Definition, language: str) -> bool:
     results = [_results(part[2]) if uses.named_results else _plain(part[2]) for part in (given, taken)]
     is_same = _head(given, old) == _head(taken, new) and results[0] == results[1]
     one, other = (list(_parameters(part[1], its, uses.named_arguments)) for part, its in ((given, old), (taken, new)))
+    other = [its._replace(shape="") if its.shape in uses.universal_types else its for its in other]
+    one = [its._replace(shape="") if its.shape in uses.universal_types else its for its in one]
     return is_same and len(one) <= len(other) and all(map(_takes, one, other)) and all(its.is_optional for its in other[len(one) :])
+
+
+def lost_parameters(old: Definition, new: Definition, language: str) -> Lost | None:
+    """Return the optional parameters that a new version lacks.
+
+    Calls without an argument for them still work. The result is None if other calls can fail, too, or if the language checks annotations,
+    so that callers may depend on more than names.
+    """
+    left = {one.name for one in new.parameters}
+    lost = [one for one in old.parameters if one.default >= 0 and "rest" not in one.kind and one.name not in left]
+    kept = old._replace(parameters=tuple(one for one in old.parameters if one not in lost))
+    if not (lost and conventions_of(language).free_annotations and accepts_old_uses(kept, new, language)):
+        return None
+    ordered = [one for one in old.parameters if one.kind in ("positional", "normal")]
+    is_bound = old.kind == "method" and "staticmethod" not in old.modifiers
+    return Lost(frozenset(one.name for one in lost), next((at for at, one in enumerate(ordered) if one in lost), len(ordered)) - is_bound)
+
+
+def passes(call: str, lost: Lost) -> bool:
+    """Whether a call has an argument for one of the parameters `lost`.
+
+    `call` is the code after the opening parenthesis. The result is also True if the call does not end there, or unpacks its arguments.
+    """
+    inner = next(_parts(call, ""))
+    arguments = [one.strip() for one in _parts(inner, ",") if one.strip()]
+    names = {one.partition("=")[0].strip() for one in arguments if re.match(r"\w+\s*=(?!=)", one)}
+    is_whole = len(inner) < len(call) and not any(one.startswith("*") for one in arguments)
+    return not is_whole or not names.isdisjoint(lost.names) or len(arguments) - len(names) > lost.place
 
 
 def _plain(text: str) -> str:
@@ -64,11 +102,12 @@ def _split(one: Definition) -> tuple[str, str, str] | None:
 
     The result is None if no list of parameters follows the name.
     """
-    found = re.search(rf"\b{re.escape(one.name)}\b{_LIST}", one.signature)
+    signature = _BARE.sub(r"\1(\2)\3", one.signature)
+    found = re.search(rf"\b{re.escape(one.name)}\b{_LIST}", signature)
     if found is None:
         return None
-    inner = next(_parts(one.signature[found.end() :], ""))
-    return one.signature[: found.end()], inner, one.signature[found.end() + len(inner) :]
+    inner = next(_parts(signature[found.end() :], ""))
+    return signature[: found.end()], inner, signature[found.end() + len(inner) :]
 
 
 def _head(split: tuple[str, str, str], one: Definition) -> str:
@@ -133,7 +172,7 @@ def _parameters(text: str, one: Definition, is_named: bool) -> Iterator[_Written
     """
     parts = [part for part in _parts(text, ",") if part.strip()]
     names = [parameter.name for parameter in one.parameters][-len(parts) :] if parts else []
-    for part, name in zip(parts, names or [""] * len(parts), strict=False):
+    for part, name in zip(parts, names or [part.strip() if part.strip().isidentifier() else "" for part in parts], strict=False):
         is_pattern = not name.isidentifier()
         found = _written(part if is_pattern else re.sub(rf"\b{re.escape(name)}\b", "", part, count=1))
         before = "" if is_pattern and found.shape else found.name  # callers see the type of a pattern, if it has one

@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from graphmem.project.reviews.signatures import passes
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.injection.consequences import Dependent
+    from graphmem.project.reviews.signatures import Lost
 
 MAX_LINE: Final = 90  # characters of a shown line of code
 CALL_LINES: Final = 8  # of a call, in which the name of the called code is searched
@@ -34,7 +37,10 @@ def with_code(one: Dependent, lines: Sequence[str]) -> Dependent:
     name = _any_of(one.uses)
     line = next((at for at in range(first, min(first + CALL_LINES, end + 1)) if name and name.search(shown_line(lines, at))), 0)
     line = line or _nearest_use(lines, one, first, (begin, end))
-    return one._replace(line=line or first, code=shown_line(lines, line), call=_call(lines, line))
+    call = _call(lines, line)
+    every = [one.strip() for one in lines]
+    marks = frozenset(one for one in call if every.count(one) == 1)
+    return one._replace(line=line or first, code=shown_line(lines, line), call=call, marks=marks)
 
 
 def shown_line(lines: Sequence[str], number: int) -> str:
@@ -92,9 +98,9 @@ def _indent(line: str) -> int:
 
 
 def _call(lines: Sequence[str], first: int) -> tuple[str, ...]:
-    """Return the lines of a use from line `first`, until its brackets close.
+    """Return the lines of a use from line `first`, without indents.
 
-    Only lines that occur once in the file are returned, without indents, since others do not identify the use.
+    They end where the brackets of the use close.
     """
     found: list[str] = []
     depth = 0
@@ -103,5 +109,15 @@ def _call(lines: Sequence[str], first: int) -> tuple[str, ...]:
         depth += sum(_BRACKETS.get(sign, 0) for sign in line)
         if depth <= 0:
             break
-    every = [line.strip() for line in lines]
-    return tuple(one for one in found if every.count(one) == 1)
+    return tuple(found)
+
+
+def fails_without(one: Dependent, lost: Lost) -> bool:
+    """Whether a dependent may fail if a function loses parameters.
+
+    This holds if its call passes one of them, or if the call is not found.
+    """
+    text = "\n".join(one.call)
+    name = _any_of(one.uses)
+    calls = [text[found.end() + 1 :] for found in name.finditer(text) if text[found.end() : found.end() + 1] == "("] if name else []
+    return not calls or any(passes(call, lost) for call in calls)

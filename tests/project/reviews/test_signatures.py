@@ -3,7 +3,7 @@
 import pytest
 
 from graphmem.parsing.touched import text_of
-from graphmem.project.reviews.signatures import accepts_old_uses
+from graphmem.project.reviews.signatures import accepts_old_uses, lost_parameters, passes
 
 SUFFIXES = {"python": "py", "typescript": "ts", "ruby": "rb", "kotlin": "kt"}
 FORMS = {
@@ -41,6 +41,9 @@ def definition(language, signature):
         ("typescript", "(a: string)", "(a?: string)"),
         ("typescript", "(a: Map<string, X>, b: () => void)", "(a: Map<string, X>, b: () => void, c = ',')"),
         ("typescript", "()", "({place}: {place?: string} = {})"),
+        ("typescript", "(data)", "(data: any)"),
+        ("tsx", "data", "(data: any)"),
+        ("tsx", "async data", "async (data: unknown)"),
         ("tsx", "({a, b}: {a: A; b: string})", "({a, b = ''}: {a: A; b?: string})"),
         ("tsx", "({a}: Props)", "({a, b}: Props)"),
     ],
@@ -75,3 +78,26 @@ def test_a_signature_that_only_allows_more_takes_the_old_uses(language, old, new
 )
 def test_a_signature_that_asks_for_more_or_gives_less_does_not(language, old, new):
     assert not accepts_old_uses(definition(language, old), definition(language, new), language)
+
+
+@pytest.mark.parametrize(
+    ("call", "is_passed"),
+    [
+        ("'night')", False),
+        ("'night', None)", True),
+        ("'night', parent=self)", True),
+        ("name='night', parent=self)", True),
+        ("name=parent)", False),
+        ("*given)", True),
+        ("'night',", True),
+    ],
+    ids=["without it", "by its place", "by its name", "with other names", "as another value", "unpacked", "not read to its end"],
+)
+def test_only_calls_that_pass_a_lost_optional_parameter_fail(call, is_passed):
+    lost = lost_parameters(definition("python", "(name, parent=None)"), definition("python", "(name)"), "python")
+    assert passes(call, lost) == is_passed
+
+
+@pytest.mark.parametrize(("old", "new"), [("(name, parent)", "(name)"), ("(name, parent=None)", "(title)"), ("(name)", "(name, more)")])
+def test_other_losses_fail_in_every_call(old, new):
+    assert lost_parameters(definition("python", old), definition("python", new), "python") is None
