@@ -148,7 +148,12 @@ class PackageRules(Rules):
         """Return the bindings of a name in the file's package or star imports.
 
         A star import provides all names of a package or a class. The result is None if neither the package nor a star import has the name.
+        It is kept, because a file uses most names many times.
         """
+        project = inference.project
+        return project.solver.ask(project.shared, ("shared", entry.path, name), self._shared, inference, entry, name)
+
+    def _shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         for package in self.names_of(entry.facts)[: self.packages_of_file]:
             parts = package.split(".")
             for count in range(len(parts), 0 if self.sees_outer_packages else len(parts) - 1, -1):
@@ -425,8 +430,12 @@ class PackageRules(Rules):
         parameters = (
             definition.parameters[1:] if self.first_parameter_is_receiver and definition.kind == "method" else definition.parameters
         )
-        required = sum(1 for parameter in parameters if parameter.kind == "normal" and parameter.default < 0)
-        has_rest = any(parameter.kind == "rest" for parameter in parameters)
+        required, has_rest = 0, False
+        for parameter in parameters:
+            if parameter.kind == "normal":
+                required += parameter.default < 0
+            elif parameter.kind == "rest":
+                has_rest = True
         return required <= positional + len(keywords) and (has_rest or positional + len(keywords) <= len(parameters))
 
     def sees_globals(self, entry: FileEntry) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from graphmem.parsing.facts import ATTR, LITERAL, NAME, NO_TERM, SPREAD, Parameter, Reference, TermIndex, written_name
+from graphmem.parsing.facts import ATTR, LITERAL, NAME, NO_TERM, SPREAD, Parameter, Reference, Term, TermIndex, written_name
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.interfaces.call import Argument
@@ -28,6 +28,20 @@ COLLECTED: Final = 1 << 20
 """Points by which a function that does not collect arguments in a list comes first, where the language says so."""
 
 
+class _Call:
+    """The arguments of one call, read once for all functions that it may run."""
+
+    __slots__ = ("arguments", "given", "keywords", "named", "receiver", "reference")
+
+    def __init__(self, reference: Reference, terms: Sequence[Term]) -> None:
+        self.reference = reference
+        _, callee, self.arguments, self.named = call_at(terms, reference.term)
+        self.keywords = [keyword for keyword, _ in self.named]
+        called = terms[callee]
+        self.receiver = called[1] if called[0] == ATTR else NO_TERM
+        self.given: dict[TermIndex, Type] = {}  # types of arguments, inferred when a function asks for them
+
+
 class Overloads:
     """Chooses among overloaded functions for the calls in one file."""
 
@@ -36,6 +50,13 @@ class Overloads:
         self.project = inference.project
         self.entry = entry
         self.terms = entry.terms
+        self._last: _Call | None = None
+
+    def _call(self, reference: Reference) -> _Call:
+        last = self._last
+        if last is None or last.reference is not reference:
+            last = self._last = _Call(reference, self.terms)
+        return last
 
     def chosen(self, reference: Reference, targets: Sequence[Target]) -> list[Target]:
         """Return the targets whose parameters fit the arguments of a call.
@@ -158,12 +179,11 @@ class Overloads:
         """Whether a constructor accepts the arguments of a call."""
         if symbol is None or symbol.name not in rules_of(self.entry).constructors:
             return True
-        _, _, arguments, named = call_at(self.terms, reference.term)
-        keywords = [keyword for keyword, _ in named]
-        if "**" in keywords or any(self.terms[argument][0] == SPREAD for argument in arguments):
+        call = self._call(reference)
+        if "**" in call.keywords or any(self.terms[argument][0] == SPREAD for argument in call.arguments):
             return True
         entry = self.project.entry(symbol)
-        return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments), keywords, bound=True)
+        return rules_of(entry).takes(entry.definitions[symbol.index], len(call.arguments), call.keywords, bound=True)
 
     def _fits(self, reference: Reference, symbol: Symbol | None, is_extension: bool) -> bool:
         """Whether the arguments of a call fit a function in number and names.
@@ -174,10 +194,10 @@ class Overloads:
             return False
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
-        _, _, arguments, named = call_at(self.terms, reference.term)
-        keywords = [keyword for keyword, _ in named]
-        known = {parameter.name for parameter in definition.parameters}
-        return known.issuperset(keywords) and rules_of(entry).takes(definition, len(arguments) + is_extension, keywords, bound=True)
+        call = self._call(reference)
+        if call.keywords and not {parameter.name for parameter in definition.parameters}.issuperset(call.keywords):
+            return False
+        return rules_of(entry).takes(definition, len(call.arguments) + is_extension, call.keywords, bound=True)
 
     def _score(self, reference: Reference, symbol: Symbol | None, is_extension: bool, *, filled: bool = False) -> int:
         """Score how well the arguments of a call fit the parameters of a function.
@@ -190,15 +210,14 @@ class Overloads:
             return IMPOSSIBLE
         entry = self.project.entry(symbol)
         rules, parameters = rules_of(entry), entry.definitions[symbol.index].parameters[is_extension:]
-        callee = self.terms[call_at(self.terms, reference.term)[1]]
-        receiver = callee[1] if callee[0] == ATTR else NO_TERM
+        call = self._call(reference)
         total, collects = 0, any(parameter.kind == "rest" for parameter in parameters)
         if is_extension:
-            total = self._receiver_points(reference, symbol, receiver)
+            total = self._receiver_points(reference, symbol, call.receiver)
             if total < 0:
                 return IMPOSSIBLE
-        for argument, parameter, is_last in self._pairs(reference, parameters):
-            given = self._given(reference, argument)
+        for argument, parameter, is_last in self._pairs(call, parameters):
+            given = self._given(call, argument)
             if self.terms[argument] == (LITERAL, "none") and self._is_value(entry, symbol, parameter.annotation):
                 return IMPOSSIBLE
             if not given and rules.final_types and self._is_of_any_type(reference, argument):
@@ -214,14 +233,13 @@ class Overloads:
                     collects = False
                     total += points or EXACT
                     continue
-            passed = Argument(self.entry, reference.scope, reference.line, argument, given, receiver)
+            passed = Argument(self.entry, reference.scope, reference.line, argument, given, call.receiver)
             written = rules.fit_argument(self.inference, passed, symbol, parameter.annotation)
             points = self._points(entry, symbol, parameter.annotation, given) if written is None else written
             if points < 0:
                 return IMPOSSIBLE
             total += points
-        _, _, positional, named = call_at(self.terms, reference.term)
-        fills = len(parameters) > len(positional) + len(named)  # defaults fill the missing parameters
+        fills = len(parameters) > len(call.arguments) + len(call.named)  # defaults fill the missing parameters
         return 4 * total + (not collects) * (COLLECTED if rules.collects_last else 2) + (not fills)
 
     def _receiver_points(self, reference: Reference, symbol: Symbol, receiver: TermIndex) -> int:
@@ -237,8 +255,8 @@ class Overloads:
 
     def _is_longer(self, reference: Reference, symbol: Symbol) -> bool:
         """Whether a function has more parameters than a call has arguments."""
-        _, _, arguments, named = call_at(self.terms, reference.term)
-        return not named and len(self.project.definition(symbol).parameters) > len(arguments)
+        call = self._call(reference)
+        return not call.named and len(self.project.definition(symbol).parameters) > len(call.arguments)
 
     def _is_value(self, entry: FileEntry, symbol: Symbol, annotation: TermIndex) -> bool:
         """Whether the type of a parameter excludes null, as `int` does in Java.
@@ -248,8 +266,15 @@ class Overloads:
         declared = self.inference.declared(entry, entry.definitions[symbol.index].parent, annotation)
         return bool(declared) and all(atom[0] == EXTI and atom[2] in rules_of(entry).value_types for atom in declared)
 
-    def _given(self, reference: Reference, argument: TermIndex) -> Type:
-        """Return the type of an argument of a call.
+    def _given(self, call: _Call, argument: TermIndex) -> Type:
+        """Return the type of an argument of a call, inferred once for the call."""
+        found = call.given.get(argument)
+        if found is None:
+            found = call.given[argument] = self._inferred(call.reference, argument)
+        return found
+
+    def _inferred(self, reference: Reference, argument: TermIndex) -> Type:
+        """Infer the type of an argument of a call.
 
         The argument may be a parameter of the calling function, declared with a type parameter `T`. Then the result is the bound of `T`, or
         empty if `T` has no bound, because each caller may pass another type.
@@ -293,20 +318,20 @@ class Overloads:
         is_closed = is_closed and named.isdisjoint(all_conventions().universal_types)
         return IMPOSSIBLE if is_closed else CONVERTED
 
-    def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[TermIndex, Parameter, bool]]:
+    def _pairs(self, call: _Call, parameters: Sequence[Parameter]) -> Iterator[tuple[TermIndex, Parameter, bool]]:
         """Yield (argument, parameter, is alone) for each argument of a call.
 
         Arguments without a parameter are left out. A parameter such as `*args` may collect several arguments. `is alone` is True if such
         a parameter collects only this argument.
         """
-        _, _, arguments, named = call_at(self.terms, reference.term)
+        arguments = call.arguments
         rest = next((place for place, parameter in enumerate(parameters) if parameter.kind == "rest"), -1)
         for place, argument in enumerate(arguments):
             if 0 <= rest <= place:
                 yield argument, parameters[rest], place == rest and place == len(arguments) - 1
             elif place < len(parameters):
                 yield argument, parameters[place], False
-        for name, argument in named:
+        for name, argument in call.named:
             yield from ((argument, parameter, False) for parameter in parameters if parameter.name == name)
 
     def _points(self, entry: FileEntry, symbol: Symbol, annotation: TermIndex, given: Type) -> int:

@@ -109,7 +109,7 @@ class Names:
         example an imported package. For a use in another block, the result is the enclosing scope. The same holds for a name in a Python
         class body that is not assigned yet.
         """
-        if not depends_on_line(entry, scope) or line > entry.definitions[scope].end_line:
+        if not scope or not depends_on_line(entry, scope) or line > entry.definitions[scope].end_line:
             return scope
         if begins_in_class(entry, scope, name):
             return scope if any(slot.line < line for slot in entry.names(scope)[name]) else entry.around[scope]

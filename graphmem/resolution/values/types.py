@@ -383,7 +383,7 @@ def order(atom: Atom) -> str:
 
     The key is the same in every process. The order of a set differs between processes, so a set inside `atom` is sorted first.
     """
-    return repr(_listed(atom))
+    return repr(_listed(atom) if any(type(part) is tuple or isinstance(part, frozenset) for part in atom) else atom)
 
 
 def _listed(value: object) -> object:
