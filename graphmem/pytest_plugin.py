@@ -297,7 +297,9 @@ class _Recording:
         if found.cut:
             self._said.append(f"recorded in part, because the recording stopped during the test: {_some(found.cut)}")
         if found.unmatched:
-            self._said.append(f"{len(found.unmatched):,} test items match no definition and are omitted: {_some(found.unmatched)}")
+            self._said.append(
+                f"{len(found.unmatched):,} test items match no definition and are recorded for their file: {_some(found.unmatched)}"
+            )
         self._said.append(f"written to {self._trace}; `graphmem index` imports it")
 
 

@@ -98,7 +98,7 @@ class Sighting(NamedTuple):
     functions: int  # of the project that ran
     tests: int  # test functions that ran
     nowhere: list[str]  # functions that ran and match no definition of their file, for example from `exec`
-    unmatched: list[str]  # test items whose function matches no definition; nothing is recorded of them
+    unmatched: list[str]  # test items whose function matches no definition; their runs are recorded for their file
     changed: list[str]  # files that were edited during the tests; they are skipped
     cut: list[str]  # tests during which the recording stopped
 
@@ -157,13 +157,15 @@ class _Describing:
         for row in run.tests:
             name, code, *others = row
             test = ItemRun(name, Code(*code) if code is not None else None, *others)
-            subject = self._end(test.code or Code(test.path, MODULE_QUALNAME, 1, False), run.stamps)
+            file = Code(test.path, MODULE_QUALNAME, 1, False)
+            subject = self._end(test.code or file, run.stamps)
             shown = f"{self._shown(test.path)}:{test.code.qualname if test.code is not None else MODULE_QUALNAME}"
             if CUT in test.reached:
                 self._cut.add(shown)
             if subject is None:
                 self._unmatched.append(shown)
-            else:
+                subject = self._end(file, run.stamps)  # such as the TestCase that Hypothesis makes of a state machine
+            if subject is not None:
                 passed, reached = self._tests.setdefault(subject, ([], set()))
                 passed.append(test.is_whole and test.code not in self._partly)
                 if PROCESS in test.reached:

@@ -358,6 +358,21 @@ def test_tests_under_hypothesis_in_classes_made_by_factories_and_async_ones_are_
     assert "match no definition" not in ran.said
 
 
+@pytest.mark.skipif(importlib.util.find_spec("hypothesis") is None, reason="hypothesis is not installed")
+def test_a_test_that_a_library_makes_is_recorded_for_its_file(shop, record):
+    (shop / "tests" / "test_more.py").write_text(
+        "from hypothesis import settings\nfrom hypothesis.stateful import RuleBasedStateMachine, rule\n\nfrom shop import rounded\n\n\n"
+        "class Machine(RuleBasedStateMachine):\n    @rule()\n    def round(self):\n        rounded(1)\n\n\n"
+        "TestMachine = Machine.TestCase\n"
+        "TestMachine.settings = settings(max_examples=2, stateful_step_count=2, deadline=None, database=None)\n",
+        encoding="utf-8",
+    )
+    seen, ran = record(shop, "tests/test_more.py")
+    assert ran.code == 0, ran.said
+    assert seen["TESTS", "<module>"] == {"Machine.round", "rounded"}
+    assert runs(shop.parent / "run.trace") == {"<module>": 1}
+
+
 def test_code_that_matches_no_definition_is_counted_and_named(shop, record):
     (shop / "tests" / "test_more.py").write_text(
         "from shop import Cart\n\nexec(compile('def test_made_up(): Cart()\\n\\ndef helper(): pass\\n', __file__, 'exec'), globals())\n\n\n"
@@ -368,4 +383,5 @@ def test_code_that_matches_no_definition_is_counted_and_named(shop, record):
     assert ran.code == 0, ran.said
     assert ("TESTS", "test_written") in seen
     assert "1 functions match no definition in their file and are omitted: tests/test_more.py:helper" in ran.said
-    assert "1 test items match no definition and are omitted: tests/test_more.py:test_made_up" in ran.said
+    assert "1 test items match no definition and are recorded for their file: tests/test_more.py:test_made_up" in ran.said
+    assert seen["TESTS", "<module>"] == {"Cart.__init__"}
