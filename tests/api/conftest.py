@@ -37,19 +37,31 @@ def test_compile_path():
 """
 
 
-@pytest.fixture(scope="session")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("api") / "project"
+def _starlette(root: Path) -> Path:
+    """Copies starlette's source, and adds tests of it."""
     shutil.copytree(Path(starlette.__file__).parent, root / "starlette", ignore=shutil.ignore_patterns("__pycache__"))
     (root / "tests").mkdir()
     (root / "tests" / "test_starlette.py").write_text(TESTS, encoding="utf-8")
     return root
 
 
+@contextmanager
+def _indexed(repository: Path, index: Path) -> Iterator[GraphMem]:
+    with GraphMem.open(index, repo=repository, settings=Settings(embedder="none")) as memory:
+        memory.index(repository)
+        yield memory
+
+
+@pytest.fixture(scope="session")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository of all tests that only ask."""
+    return _starlette(tmp_path_factory.mktemp("api") / "project")
+
+
 @pytest.fixture(scope="session")
 def service(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
-    with GraphMem.open(tmp_path_factory.mktemp("index"), repo=repository, settings=Settings(embedder="none")) as memory:
-        memory.index(repository)
+    """The service of all tests that only ask; those that change something use `own`."""
+    with _indexed(repository, tmp_path_factory.mktemp("index")) as memory:
         yield memory
 
 
@@ -109,6 +121,22 @@ def serving(service: Any, options: ServerOptions | None = None) -> Iterator[Clie
 def client(service: GraphMem) -> Iterator[Client]:
     with serving(service) as client:
         yield client
+
+
+class Own(NamedTuple):
+    """A project that the tests of one file may change."""
+
+    repository: Path
+    service: GraphMem
+    client: Client
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
+    folder = tmp_path_factory.mktemp("own")
+    repository = _starlette(folder / "project")
+    with _indexed(repository, folder / "index") as service, serving(service) as client:
+        yield Own(repository, service, client)
 
 
 Serve = Callable[..., Client]

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import threading
+import time
 
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 SUBSCRIBE = {"operationName": "IndexProgress", "variables": {"follow": False}}
+
+
+@pytest.fixture(scope="module")
+def repository(own):
+    return own.repository
+
+
+@pytest.fixture(scope="module")
+def service(own):
+    return own.service
+
+
+@pytest.fixture(scope="module")
+def client(own):
+    return own.client
+
+
+async def until(condition):
+    """Let the event loop run until a thread has done something."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
 
 
 class Socket:
@@ -86,8 +111,6 @@ def test_a_run_is_followed_to_its_end_by_every_subscriber(client, transport):
 
 def subscribed(client, number):
     """Wait until the server has taken in that many subscriptions."""
-    import time
-
     hub = client.state.progress
     deadline = time.monotonic() + 10
     while len(hub._subscribers) < number:
@@ -148,8 +171,6 @@ def test_subscriptions_of_a_connection_are_limited(limited):
 
 
 def test_a_slow_subscriber_loses_old_steps_and_keeps_the_last(service):
-    import asyncio
-
     from graphmem.api.requests.progress import Fan
     from graphmem.model import IndexProgress
     from graphmem.project.graph.progress import Hub
@@ -159,7 +180,7 @@ def test_a_slow_subscriber_loses_old_steps_and_keeps_the_last(service):
         hub = Fan(source.feed, is_state=True)
         steps = hub.steps(follow=False)
         first = asyncio.ensure_future(anext(steps))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0)  # until it listens
         source.publish(IndexProgress("parse", 0, 500, ""))
         await first
         for done in range(500):
@@ -167,7 +188,7 @@ def test_a_slow_subscriber_loses_old_steps_and_keeps_the_last(service):
             if done % 50 == 0:
                 await asyncio.to_thread(lambda: None)
         source.publish(IndexProgress("done", 1, 1, ""))
-        await asyncio.sleep(0.1)
+        await until(lambda: hub._last == IndexProgress("done", 1, 1, ""))
         rest = [step async for step in steps]
         hub.close()
         return rest
@@ -178,8 +199,6 @@ def test_a_slow_subscriber_loses_old_steps_and_keeps_the_last(service):
 
 
 def test_a_slow_subscriber_of_changes_is_told_that_it_missed_some():
-    import asyncio
-
     from graphmem.api.requests.progress import Fan
     from graphmem.errors import LimitError
     from graphmem.project.graph.progress import Hub
@@ -189,12 +208,12 @@ def test_a_slow_subscriber_of_changes_is_told_that_it_missed_some():
         fan = Fan(source.feed, is_state=False)
         changes = fan.steps(follow=True)
         first = asyncio.ensure_future(anext(changes))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0)  # until it listens
         source.publish(-1)
         assert await first == -1
         for change in range(count):
             source.publish(change)
-        await asyncio.sleep(0.2)
+        await until(lambda: fan._last == count - 1 or fan._subscribers[0].missed)
         fan.close()
         return [change async for change in changes]
 
@@ -222,8 +241,6 @@ def test_a_slow_listener_of_changes_in_the_process_is_told_that_it_missed_some()
 
 
 def test_subscriptions_end_with_an_error_if_the_listening_thread_missed_changes_and_new_ones_go_on():
-    import asyncio
-
     from graphmem.api.requests.progress import Fan
     from graphmem.errors import LimitError
     from graphmem.project.graph.progress import MAX_WAITING, Hub
@@ -233,7 +250,7 @@ def test_subscriptions_end_with_an_error_if_the_listening_thread_missed_changes_
         fan = Fan(source.feed, is_state=False)
         changes = fan.steps(follow=True)
         first = asyncio.ensure_future(anext(changes))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0)  # until it listens
         with fan._lock:  # as while the thread has no turn
             for change in range(MAX_WAITING + 2):
                 source.publish(change)
@@ -241,7 +258,7 @@ def test_subscriptions_end_with_an_error_if_the_listening_thread_missed_changes_
             await first
         again = fan.steps(follow=True)
         second = asyncio.ensure_future(anext(again))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0)  # until it listens
         source.publish("later")
         assert await second == "later"
         fan.close()

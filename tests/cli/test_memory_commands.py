@@ -296,7 +296,8 @@ def test_memories_are_counted_searched_edited_and_told_to_a_newcomer(graphmem, k
     assert "noon" not in listed
 
 
-def test_recall_says_which_memories_only_surround_the_found_one_and_prints_few_of_them(graphmem, indexed: Path) -> None:
+def test_recall_says_which_memories_only_surround_the_found_one_and_prints_few_of_them(graphmem, shop: Path) -> None:
+    assert graphmem("index", cwd=shop).code == 0
     for text in (
         "Carts expire after a day.",
         "Prices are decimals.",
@@ -305,11 +306,11 @@ def test_recall_says_which_memories_only_surround_the_found_one_and_prints_few_o
         "Mail is queued.",
         "Ids are random.",
     ):
-        assert graphmem("remember", text, "--type", "fact", "--file", "shop/price.py", cwd=indexed).code == 0
-    lines = graphmem("recall", "decimals", cwd=indexed).out.splitlines()
+        assert graphmem("remember", text, "--type", "fact", "--file", "shop/price.py", cwd=shop).code == 0
+    lines = graphmem("recall", "decimals", cwd=shop).out.splitlines()
     parted = lines.index("Without a word of the query; the nearest in meaning")
     before, after = "\n".join(lines[:parted]), lines[parted:]
     assert before.count("Prices are decimals") == 1, "a memory of one sentence is printed once"
     assert sum("fact" in line for line in after) <= 3
     assert any("less near; --json lists all" in line for line in after)
-    assert len(json.loads(graphmem("recall", "decimals", "--json", cwd=indexed).out)["hits"]) > 4
+    assert len(json.loads(graphmem("recall", "decimals", "--json", cwd=shop).out)["hits"]) > 4

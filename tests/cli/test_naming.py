@@ -46,26 +46,25 @@ def test_global_ids_become_ids_and_nothing_else_does() -> None:
 
 
 @pytest.mark.parametrize("served", [False, True])
-def test_a_file_may_be_named_as_editors_do(graphmem, serve, indexed: Path, served: bool) -> None:
-    with GraphMem.open(repo=indexed, settings=Settings(embedder="none")) as memory:
+def test_a_file_may_be_named_as_editors_do(graphmem, serve, shop: Path, served: bool) -> None:
+    assert graphmem("index", cwd=shop).code == 0
+    with GraphMem.open(repo=shop, settings=Settings(embedder="none")) as memory:
         path = next(one.path for one in memory.files()[0] if one.path.endswith(".py") and one.lines > 3)
         symbol = next(one for one in memory.symbols("")[0] if one.path == path and one.kind == "function")
     if served:
-        serve(indexed).wait_until_it_answers()
+        serve(shop).wait_until_it_answers()
     ids = {}
-    for given in (path, str(indexed / path), (indexed / path).as_uri()):
-        ran = graphmem("symbol", f"{given}:{symbol.name}", "--json", cwd=indexed)
+    for given in (path, str(shop / path), (shop / path).as_uri()):
+        ran = graphmem("symbol", f"{given}:{symbol.name}", "--json", cwd=shop)
         assert ran.code == 0, ran.said
         ids[given] = json.loads(ran.out)["symbol"]["id"]
-        ran = graphmem("impact", f"{given}:{symbol.start_line}", "--json", cwd=indexed)
+        ran = graphmem("impact", f"{given}:{symbol.start_line}", "--json", cwd=shop)
         assert ran.code == 0, ran.said
-        ran = graphmem(
-            "remember", f"The file given as {len(given)} characters is what it is about.", "--file", given, "--json", cwd=indexed
-        )
+        ran = graphmem("remember", f"The file given as {len(given)} characters is what it is about.", "--file", given, "--json", cwd=shop)
         assert ran.code == 0, ran.said
         assert path in json.loads(ran.out)["memory"]["files"]
     assert set(ids.values()) == {symbol.id}
-    assert graphmem("symbol", global_id("Symbol", symbol.id), cwd=indexed).code == 0
+    assert graphmem("symbol", global_id("Symbol", symbol.id), cwd=shop).code == 0
 
 
 def test_ids_of_graphql_are_taken_wherever_an_id_is(graphmem, shop: Path) -> None:

@@ -37,6 +37,7 @@ def test_commands_about_files_ignore_the_position(graphmem: Run, indexed, comman
     assert graphmem(command, "shop/cart.py:11:4", cwd=indexed).out == plain.out
 
 
-def test_a_memory_about_a_line_is_about_its_file(graphmem: Run, indexed) -> None:
-    assert graphmem("remember", "Carts are never emptied.", "--file", "shop/cart.py:11", cwd=indexed).code == 0
-    assert "Carts are never emptied" in graphmem("memory", "list", "--file", "shop/cart.py:4:2", cwd=indexed).out
+def test_a_memory_about_a_line_is_about_its_file(graphmem: Run, shop) -> None:
+    assert graphmem("index", cwd=shop).code == 0
+    assert graphmem("remember", "Carts are never emptied.", "--file", "shop/cart.py:11", cwd=shop).code == 0
+    assert "Carts are never emptied" in graphmem("memory", "list", "--file", "shop/cart.py:4:2", cwd=shop).out

@@ -84,9 +84,10 @@ def remember_all(service: GraphMem) -> GraphMem:
 
 
 @pytest.fixture(scope="session")
-def networkx_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
+def remembered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
+    """A service over networkx with `MEMORIES`. All tests share it, so none changes it; `reviewed` is there for those that do."""
     with networkx_copy(tmp_path_factory) as memory:
-        yield memory
+        yield remember_all(memory)
 
 
 @pytest.fixture
@@ -97,16 +98,10 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GraphMe
 
 
 @pytest.fixture(scope="session")
-def explorer(networkx_service: GraphMem) -> Iterator[str]:
+def explorer(remembered: GraphMem) -> Iterator[str]:
     """The address of a server over networkx."""
-    with serving(networkx_service) as address:
+    with serving(remembered) as address:
         yield address
-
-
-@pytest.fixture(scope="session")
-def remembered(networkx_service: GraphMem) -> GraphMem:
-    """The service with `MEMORIES`. Its tests share it, so they change none of them."""
-    return remember_all(networkx_service)
 
 
 @pytest.fixture(scope="session")

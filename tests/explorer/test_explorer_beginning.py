@@ -33,8 +33,8 @@ def test_what_is_typed_on_a_page_that_asks_for_a_name_goes_into_its_box(page, ta
     assert "classes/graph.py" in tab.value("document.querySelector('main .suggestions').textContent")
 
 
-def test_impact_without_a_name_offers_where_to_begin_and_an_example_of_this_project(tab, explorer, networkx_service, visit):
-    first = networkx_service.central_symbols(limit=1).symbols[0].symbol
+def test_impact_without_a_name_offers_where_to_begin_and_an_example_of_this_project(tab, explorer, remembered, visit):
+    first = remembered.central_symbols(limit=1).symbols[0].symbol
     visit(f"{explorer}/explore/impact", "document.querySelector('main table tbody a')")
     assert tab.value("document.querySelector('main .combo input').placeholder") == f"for instance {first.qualname}"
     assert quote(first.ref, safe="") in tab.value("document.querySelector('main table tbody a').getAttribute('href')")
@@ -57,10 +57,10 @@ def test_a_name_of_several_or_of_nothing_is_asked_back_beside_its_box_and_is_not
         assert tab.value("document.getElementById('code-of').value") == name
 
 
-def test_callers_are_one_number_in_the_list_the_margin_and_the_outline(tab, explorer, networkx_service, visit):
-    detail, code = recursive(networkx_service)
+def test_callers_are_one_number_in_the_list_the_margin_and_the_outline(tab, explorer, remembered, visit):
+    detail, code = recursive(remembered)
     ref = detail.symbol.ref
-    entries = networkx_service.outline(detail.symbol.path).entries
+    entries = remembered.outline(detail.symbol.path).entries
     assert next(one.callers for one in entries if one.symbol.id == detail.symbol.id) == code
     visit(f"{explorer}/explore/code?at={quote(ref)}", "document.querySelector('.panel > details > summary .besides')")
     summary = tab.value("document.querySelector('.panel > details > summary').innerText")

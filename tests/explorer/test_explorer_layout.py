@@ -83,17 +83,17 @@ def test_symbols_are_spread_inside_the_disc():
     assert float(nearest.min()) > 0.5 * 10.0 / np.sqrt(500)
 
 
-def test_every_file_of_the_index_is_on_the_map_inside_its_module(networkx_service):
-    columns = networkx_service.atlas().columns
+def test_every_file_of_the_index_is_on_the_map_inside_its_module(remembered):
+    columns = remembered.atlas().columns
     modules, files = columns["modules"], columns["files"]
-    assert files["path"] == [one.path for one in networkx_service.files(limit=10_000)[0]]
-    assert set(modules["name"]) == {one.name for one in networkx_service.modules().modules}
+    assert files["path"] == [one.path for one in remembered.files(limit=10_000)[0]]
+    assert set(modules["name"]) == {one.name for one in remembered.modules().modules}
     assert sum(modules["files"]) == len(files["path"])
     assert not overlaps(*(np.array(modules[one]) for one in "xyr"))
     for i, module in enumerate(files["module"]):
         out = np.hypot(files["x"][i] - modules["x"][module], files["y"][i] - modules["y"][module]) + files["r"][i]
         assert out <= modules["r"][module] + 0.05
-    known = networkx_service.modules()
+    known = remembered.modules()
     edges, layer = columns["moduleEdges"], dict(zip(modules["name"], modules["layer"], strict=True))
     ends = zip(edges["src"], edges["dst"], edges["cut"], strict=True)
     cut = {(modules["name"][a], modules["name"][b]): count for a, b, count in ends if count}
@@ -104,22 +104,22 @@ def test_every_file_of_the_index_is_on_the_map_inside_its_module(networkx_servic
         assert together or layer[one.src_name] > layer[one.dst_name], "every dependency leads down, except in a cycle"
 
 
-def test_files_of_other_roles_are_folded_until_they_are_asked_for(networkx_service):
-    whole, code = networkx_service.atlas().columns, networkx_service.atlas(roles=["code"]).columns
+def test_files_of_other_roles_are_folded_until_they_are_asked_for(remembered):
+    whole, code = remembered.atlas().columns, remembered.atlas(roles=["code"]).columns
     counts = dict(zip(whole["roles"]["role"], whole["roles"]["files"], strict=True))
     assert counts == {one: whole["files"]["role"].count(one) for one in counts}
     assert set(code["files"]["role"]) == {"code"}
     assert len(code["files"]["path"]) == counts["code"] < len(whole["files"]["path"])
     assert code["roles"] == whole["roles"]
-    symbols = networkx_service.atlas_symbols(["convert.py"], roles=["code"]).columns["symbols"]
+    symbols = remembered.atlas_symbols(["convert.py"], roles=["code"]).columns["symbols"]
     at = code["files"]["path"].index("convert.py")
     assert set(symbols["file"]) == {at}
     with pytest.raises(BadInputError, match="roles"):
-        networkx_service.atlas(roles=["towns"])
+        remembered.atlas(roles=["towns"])
 
 
-def test_the_map_s_edges_are_those_of_the_graph(networkx_service):
-    columns = networkx_service.atlas(edges=1_000_000).columns
+def test_the_map_s_edges_are_those_of_the_graph(remembered):
+    columns = remembered.atlas(edges=1_000_000).columns
     path = columns["files"]["path"]
     edges = columns["fileEdges"]
     mine = [
@@ -128,8 +128,8 @@ def test_the_map_s_edges_are_those_of_the_graph(networkx_service):
         if path[b] == "algorithms/link_analysis/pagerank_alg.py"
     ]
     seen: dict[tuple[str, str, str], int] = {}
-    symbols = [one.id for one in networkx_service.symbols("", limit=10_000)[0] if one.path == "algorithms/link_analysis/pagerank_alg.py"]
-    for sites in networkx_service.sites(symbols, "callers", limit=1000).values():
+    symbols = [one.id for one in remembered.symbols("", limit=10_000)[0] if one.path == "algorithms/link_analysis/pagerank_alg.py"]
+    for sites in remembered.sites(symbols, "callers", limit=1000).values():
         for site in sites:
             key = (site.symbol.path, "algorithms/link_analysis/pagerank_alg.py", site.kind)
             if site.symbol.path and site.symbol.path != key[1]:
@@ -139,26 +139,26 @@ def test_the_map_s_edges_are_those_of_the_graph(networkx_service):
     assert calls == {key: count for key, count in seen.items() if key[2] == "CALLS"}
 
 
-def test_what_a_limit_leaves_out_is_said(networkx_service):
-    whole = networkx_service.atlas(edges=1_000_000)
+def test_what_a_limit_leaves_out_is_said(remembered):
+    whole = remembered.atlas(edges=1_000_000)
     assert whole.left_out == 0
-    some = networkx_service.atlas(edges=100)
+    some = remembered.atlas(edges=100)
     assert len(some.columns["fileEdges"]["src"]) == 100
     assert some.left_out == len(whole.columns["fileEdges"]["src"]) - 100
     assert min(some.columns["fileEdges"]["count"]) >= max(
         sorted(whole.columns["fileEdges"]["count"], reverse=True)[100:101]
     )  # the heaviest stay
     paths = ["classes/graph.py", "classes/digraph.py"]
-    every = networkx_service.atlas_symbols(paths)
-    cut = networkx_service.atlas_symbols(paths, limit=30)
+    every = remembered.atlas_symbols(paths)
+    cut = remembered.atlas_symbols(paths, limit=30)
     assert len(cut.columns["symbols"]["ref"]) == 30
     assert cut.left_out == len(every.columns["symbols"]["ref"]) - 30
     assert every.left_out == 0
 
 
-def test_symbols_lie_inside_their_file_and_edges_join_them(networkx_service):
-    atlas = networkx_service.atlas().columns["files"]
-    columns = networkx_service.atlas_symbols(["classes/graph.py", "convert.py"]).columns
+def test_symbols_lie_inside_their_file_and_edges_join_them(remembered):
+    atlas = remembered.atlas().columns["files"]
+    columns = remembered.atlas_symbols(["classes/graph.py", "convert.py"]).columns
     symbols, edges = columns["symbols"], columns["edges"]
     assert {atlas["path"][file] for file in symbols["file"]} == {"classes/graph.py", "convert.py"}
     for x, y, file in zip(symbols["x"], symbols["y"], symbols["file"], strict=True):
@@ -171,8 +171,8 @@ def test_symbols_lie_inside_their_file_and_edges_join_them(networkx_service):
     assert ("classes/graph.py:Graph.__init__", "convert.py:to_networkx_graph") in names
 
 
-def test_the_neighbourhood_has_what_it_depends_on_left_and_dependents_right(networkx_service):
-    nodes = networkx_service.neighbourhood(["pagerank"], depth=2, limit=60).columns["nodes"]
+def test_the_neighbourhood_has_what_it_depends_on_left_and_dependents_right(remembered):
+    nodes = remembered.neighbourhood(["pagerank"], depth=2, limit=60).columns["nodes"]
     side = dict(zip(nodes["ref"], nodes["side"], strict=True))
     assert side["algorithms/link_analysis/pagerank_alg.py:pagerank"] == 0
     assert side["algorithms/link_analysis/pagerank_alg.py:_pagerank_scipy"] == -1
@@ -184,24 +184,24 @@ def test_the_neighbourhood_has_what_it_depends_on_left_and_dependents_right(netw
     assert len(set(places)) == len(places)
 
 
-def test_a_neighbourhood_that_is_cut_says_how_many_are_missing_and_keeps_code_before_tests(networkx_service):
-    cut = networkx_service.neighbourhood(["Graph.add_edge"], limit=40)
+def test_a_neighbourhood_that_is_cut_says_how_many_are_missing_and_keeps_code_before_tests(remembered):
+    cut = remembered.neighbourhood(["Graph.add_edge"], limit=40)
     assert len(cut.columns["nodes"]["ref"]) == 40
-    whole = networkx_service.neighbourhood(["Graph.add_edge"], limit=5_000)
+    whole = remembered.neighbourhood(["Graph.add_edge"], limit=5_000)
     assert cut.left_out == len(whole.columns["nodes"]["ref"]) - 40
     assert not any(cut.columns["nodes"]["test"])
 
 
-def test_the_same_question_has_the_same_picture(networkx_service):
-    first = networkx_service.neighbourhood(["DiGraph"], depth=2, limit=150)
-    assert networkx_service.neighbourhood(["DiGraph"], depth=2, limit=150).columns == first.columns
+def test_the_same_question_has_the_same_picture(remembered):
+    first = remembered.neighbourhood(["DiGraph"], depth=2, limit=150)
+    assert remembered.neighbourhood(["DiGraph"], depth=2, limit=150).columns == first.columns
 
 
-def test_a_client_gets_the_same_pictures(networkx_service, explorer):
+def test_a_client_gets_the_same_pictures(remembered, explorer):
     with RemoteGraphMem(explorer) as remote:
-        assert remote.atlas(edges=50).columns == networkx_service.atlas(edges=50).columns
-        assert remote.atlas_symbols(["convert.py"]).columns == networkx_service.atlas_symbols(["convert.py"]).columns
-        assert remote.neighbourhood(["pagerank"]).columns == networkx_service.neighbourhood(["pagerank"]).columns
+        assert remote.atlas(edges=50).columns == remembered.atlas(edges=50).columns
+        assert remote.atlas_symbols(["convert.py"]).columns == remembered.atlas_symbols(["convert.py"]).columns
+        assert remote.neighbourhood(["pagerank"]).columns == remembered.neighbourhood(["pagerank"]).columns
 
 
 @pytest.mark.parametrize(
@@ -214,18 +214,18 @@ def test_a_client_gets_the_same_pictures(networkx_service, explorer):
         ("neighbourhood", {"refs": ["pagerank"], "limit": 0}),
     ],
 )
-def test_bounds_are_checked(networkx_service, verb, given):
+def test_bounds_are_checked(remembered, verb, given):
     with pytest.raises(BadInputError):
-        getattr(networkx_service, verb)(**given)
+        getattr(remembered, verb)(**given)
 
 
-def test_a_file_that_is_not_on_the_map_is_refused(networkx_service):
+def test_a_file_that_is_not_on_the_map_is_refused(remembered):
     with pytest.raises(SymbolNotFoundError, match=r"no/such\.py"):
-        networkx_service.atlas_symbols(["convert.py", "no/such.py"])
+        remembered.atlas_symbols(["convert.py", "no/such.py"])
 
 
-def test_no_two_kinds_of_picture_share_a_place_by_chance(networkx_service):
+def test_no_two_kinds_of_picture_share_a_place_by_chance(remembered):
     """Two modules are never drawn in one place, however alike they are."""
-    modules = networkx_service.atlas().columns["modules"]
+    modules = remembered.atlas().columns["modules"]
     places = list(zip(modules["x"], modules["y"], strict=True))
     assert all(a != b for a, b in itertools.combinations(places, 2))

@@ -14,13 +14,13 @@ from graphmem.settings import Settings
 pytestmark = pytest.mark.browser
 
 
-def test_what_breaks_is_grouped_by_module_with_counts(tab, explorer, visit, networkx_service):
+def test_what_breaks_is_grouped_by_module_with_counts(tab, explorer, visit, remembered):
     visit(explorer + VIEWS["impact"][0], VIEWS["impact"][1])
     groups = tab.value(
         "[...document.querySelectorAll('.zone.after details:not(.way) > summary')]"
         ".map((one) => [one.firstChild.textContent, one.lastChild.textContent])"
     )
-    names = {one.name for one in networkx_service.modules().modules}
+    names = {one.name for one in remembered.modules().modules}
     assert len({name for name, _ in groups} & names) > 3
     assert all(int(count.replace(",", "")) > 0 for _, count in groups)
 
@@ -140,9 +140,9 @@ def test_a_picture_is_saved_as_svg_with_its_names_as_text(tab, explorer, visit):
     assert ">generators</text>" in text
 
 
-def test_what_breaks_is_painted_on_the_map_and_listed_by_depth(tab, explorer, visit, networkx_service):
+def test_what_breaks_is_painted_on_the_map_and_listed_by_depth(tab, explorer, visit, remembered):
     visit(explorer + VIEWS["painted"][0], VIEWS["painted"][1])
-    report = networkx_service.impact("to_networkx_graph", max_depth=5, limit=5_000)
+    report = remembered.impact("to_networkx_graph", max_depth=5, limit=5_000)
     listed = tab.value("[...document.querySelectorAll('.below > details:first-child tbody tr')].map((row) => row.cells[0].textContent)")
     assert set(listed) <= {hit.symbol.path for hit in (*report.hits, *report.tests)} | {"convert.py"}
     assert listed[0] == "convert.py"

@@ -29,8 +29,8 @@ def much_called(service):
     return next(one for one in some if 200 < len(one.callers) < 900)
 
 
-def test_a_cut_list_says_how_much_is_shown_of_how_much_and_leads_to_the_rest(tab, explorer, visit, networkx_service):
-    symbol = much_called(networkx_service)
+def test_a_cut_list_says_how_much_is_shown_of_how_much_and_leads_to_the_rest(tab, explorer, visit, remembered):
+    symbol = much_called(remembered)
     total = len(symbol.callers)
     visit(f"{explorer}/explore/code?at={quote(symbol.symbol.ref)}", f"{SHOWN} === 6")
     assert tab.value(f"{CALLERS}.querySelector('.count').textContent") == f"{total:,}"
@@ -45,9 +45,9 @@ def test_a_cut_list_says_how_much_is_shown_of_how_much_and_leads_to_the_rest(tab
     assert sorted(found) == sorted(one.symbol.ref for one in symbol.callers)
 
 
-def test_a_symbol_with_namesakes_says_how_many_and_links_them(tab, explorer, visit, networkx_service):
+def test_a_symbol_with_namesakes_says_how_many_and_links_them(tab, explorer, visit, remembered):
     visit(f"{explorer}/explore/code?at=Graph.add_edge", "document.querySelector('.namesakes summary')")
-    others = {one.ref for one in networkx_service.symbols("add_edge", limit=500).symbols if one.name == "add_edge"} - {
+    others = {one.ref for one in remembered.symbols("add_edge", limit=500).symbols if one.name == "add_edge"} - {
         "classes/graph.py:Graph.add_edge"
     }
     assert len(others) > 2
@@ -100,10 +100,10 @@ def test_the_other_views_are_in_one_menu_by_what_they_are_about(tab, explorer, v
     assert tab.value("document.activeElement.tagName") == "SUMMARY"
 
 
-def test_the_use_of_a_file_is_one_number_on_every_page_and_counts_no_test(tab, explorer, visit, networkx_service):
-    rows = networkx_service.atlas(roles=["code"]).columns["files"]
+def test_the_use_of_a_file_is_one_number_on_every_page_and_counts_no_test(tab, explorer, visit, remembered):
+    rows = remembered.atlas(roles=["code"]).columns["files"]
     counted = dict(zip(rows["path"], rows["dependents"], strict=True))
-    every = networkx_service.atlas().columns["files"]
+    every = remembered.atlas().columns["files"]
     assert {path: n for path, n in zip(every["path"], every["dependents"], strict=True) if path in counted} == counted
     tables = "[...document.querySelectorAll('main table')].filter((one) => one.textContent.includes('Used by (files)'))"
     number = "[...one.querySelectorAll('thead th')].findIndex((head) => head.textContent === 'Used by (files)')"
@@ -119,15 +119,15 @@ def test_the_use_of_a_file_is_one_number_on_every_page_and_counts_no_test(tab, e
         }
 
 
-def test_agents_read_direct_dependents_then_tests_then_what_is_farther_away(networkx_service):
-    said = impact_for_agents(networkx_service.impact("Graph.add_edge"), 4_000)
+def test_agents_read_direct_dependents_then_tests_then_what_is_farther_away(remembered):
+    said = impact_for_agents(remembered.impact("Graph.add_edge"), 4_000)
     places = [said.index(one) for one in ("risk ", "will break (depth 1):", "tests to run (", "likely (depth 2):")]
     assert places == sorted(places)
     assert tokens(said) <= 4_000
 
 
-def test_the_page_of_a_symbol_says_its_risk_with_the_numbers_of_the_impact_page(tab, explorer, visit, networkx_service):
-    report = networkx_service.impact("Graph.add_edge", limit=5_000)
+def test_the_page_of_a_symbol_says_its_risk_with_the_numbers_of_the_impact_page(tab, explorer, visit, remembered):
+    report = remembered.impact("Graph.add_edge", limit=5_000)
     visit(f"{explorer}/explore/code?at=Graph.add_edge", "document.querySelector('.verdict-line .hint')")
     first = tab.value("document.querySelector('.verdict-line .reasons summary').textContent")
     others = tab.value("document.querySelector('.verdict-line .reasons').lastChild.textContent")
@@ -194,14 +194,14 @@ def test_a_neighbourhood_has_its_columns_below_each_other_on_a_phone(tab, explor
         tab.call("Emulation.clearDeviceMetricsOverride")
 
 
-def test_the_neighbourhood_of_a_class_counts_its_members_as_itself_like_impact_and_says_so(tab, explorer, visit, networkx_service):
-    columns = networkx_service.neighbourhood(["classes/graph.py:Graph"], limit=400).columns["nodes"]
+def test_the_neighbourhood_of_a_class_counts_its_members_as_itself_like_impact_and_says_so(tab, explorer, visit, remembered):
+    columns = remembered.neighbourhood(["classes/graph.py:Graph"], limit=400).columns["nodes"]
     assert "classes/graph.py:Graph" in columns["ref"]
-    assert not {one.ref for one in networkx_service.symbol("classes/graph.py:Graph").members} & set(columns["ref"])
+    assert not {one.ref for one in remembered.symbol("classes/graph.py:Graph").members} & set(columns["ref"])
     for name in ("classes/graph.py:Graph", "classes/coreviews.py:AtlasView"):
-        report = networkx_service.impact(name, max_depth=1, min_confidence=0.001, limit=10_000)
+        report = remembered.impact(name, max_depth=1, min_confidence=0.001, limit=10_000)
         direct = {hit.symbol.ref for hit in report.hits}
-        shown = networkx_service.neighbourhood([name], limit=10_000).columns["nodes"]
+        shown = remembered.neighbourhood([name], limit=10_000).columns["nodes"]
         right = {ref for ref, side, test in zip(shown["ref"], shown["side"], shown["test"], strict=True) if side > 0 and not test}
         assert right == direct
     visit(f"{explorer}/explore/graph?around=classes%2Fgraph.py%3AGraph", "document.querySelector('.said')?.textContent")

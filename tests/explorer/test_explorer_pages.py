@@ -75,7 +75,7 @@ def test_the_row_of_the_tour_on_other_pages_is_accessible_and_fits_a_phone(tab, 
 
 
 @pytest.mark.parametrize("name", ["home", "graph", "around"])
-def test_every_picture_has_a_table_of_the_same_content(name, tab, explorer, remembered, visit, networkx_service):
+def test_every_picture_has_a_table_of_the_same_content(name, tab, explorer, remembered, visit):
     path, ready = VIEWS[name]
     visit(explorer + path, ready)
     cells = tab.until(
@@ -83,11 +83,11 @@ def test_every_picture_has_a_table_of_the_same_content(name, tab, explorer, reme
     )
     listed = {name for table in cells for name in table}
     if name == "around":
-        assert listed >= set(
-            networkx_service.neighbourhood(["pagerank"], depth=2, limit=100, fold_tests=True).columns["nodes"]["ref"][:60]
-        ) - {""}
+        assert listed >= set(remembered.neighbourhood(["pagerank"], depth=2, limit=100, fold_tests=True).columns["nodes"]["ref"][:60]) - {
+            ""
+        }
     else:
-        assert listed >= set(networkx_service.atlas(roles=["code"]).columns["modules"]["name"])
+        assert listed >= set(remembered.atlas(roles=["code"]).columns["modules"]["name"])
         assert "classes/graph.py" in listed
 
 
@@ -184,12 +184,13 @@ def test_a_box_that_finds_nothing_says_so_in_one_readable_line(tab, explorer, re
     assert wide > 8 * high
 
 
-def test_what_is_taught_is_kept_and_said(tab, explorer, remembered, visit):
+def test_what_is_taught_is_kept_and_said(tab, reviewed, visit):
+    memory, explorer = reviewed
     visit(explorer + "/explore/teach?symbol=to_networkx_graph", VIEWS["teach"][1])
     tab.type("to_networkx_graph guesses the format; new formats are tried last.")
     tab.value("document.querySelector('form.editor').requestSubmit(); 1")
     tab.until("document.querySelector('.lead')?.textContent.includes('Remembered')")
-    (found,) = [one for one in remembered.memories().memories if one.content.startswith("to_networkx_graph guesses")]
+    (found,) = [one for one in memory.memories().memories if one.content.startswith("to_networkx_graph guesses")]
     assert "convert.py:to_networkx_graph" in [one.name for one in found.about]
 
 
@@ -221,11 +222,12 @@ def test_an_architect_s_questions_have_pages_with_what_the_index_knows(tab, expl
     visit(f"{explorer}/explore/rules", "document.querySelector('main pre')?.textContent.includes('may_not_use')")
 
 
-def test_health_says_how_searches_were_and_whether_what_was_shown_helped(tab, explorer, remembered, visit):
-    one = remembered.memories().memories[0]
-    remembered.search("adjacency")
-    remembered.note_use([one.id], "injected")
-    remembered.note_use([one.id], "used")
+def test_health_says_how_searches_were_and_whether_what_was_shown_helped(tab, reviewed, visit):
+    memory, explorer = reviewed
+    one = memory.memories().memories[0]
+    memory.search("adjacency")
+    memory.note_use([one.id], "injected")
+    memory.note_use([one.id], "used")
     visit(explorer + "/explore/health", "document.querySelectorAll('.card').length === 9 && !document.querySelector('.loading')")
     seen = tab.value("document.querySelector('main').innerText")
     assert "95% of the searches took at most" in seen

@@ -14,8 +14,8 @@ from graphmem.settings import Settings
 pytestmark = pytest.mark.browser
 
 
-def test_the_token_is_asked_for_and_taken_from_the_address(tab, networkx_service, serve, visit):
-    with serve(networkx_service, token="open sesame") as address:
+def test_the_token_is_asked_for_and_taken_from_the_address(tab, remembered, serve, visit):
+    with serve(remembered, token="open sesame") as address:
         tab.open(f"{address}/")
         tab.until("document.querySelector('form.token')")
         tab.value("document.querySelector('form.token input').value = 'wrong'; document.querySelector('form.token').requestSubmit(); 1")

@@ -46,7 +46,7 @@ def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def service(bank: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
     settings = Settings(embedder="none", workers=1, git_history=False, cypher=True)
     with GraphMem.open(tmp_path_factory.mktemp("index"), repo=bank, settings=settings) as memory:
@@ -129,8 +129,8 @@ def start(service: GraphMem, tmp_path: Path) -> Iterator[Start]:
         yield begin
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def guarded(service: GraphMem, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
-    """One server for all tests that bring tokens of their own."""
+    """One server for the tests of a file that bring tokens of their own."""
     with _starting(service, tmp_path_factory.mktemp("tokens")) as begin:
         yield begin(token_required=True)

@@ -101,8 +101,9 @@ def test_the_page_takes_the_token_from_the_address_or_asks_for_it(serve, tmp_pat
 
 
 @in_browser
-def test_the_page_shows_a_subscription(client, tmp_path):
+def test_the_page_shows_a_subscription(own, tmp_path):
     need_assets()
+    client = own.client
     with chromium(tmp_path) as tab:
         tab.open(f"{client.address}/graphql?query=subscription%7BindexProgress(follow%3Afalse)%7Bstage%7D%7D")
         tab.until(f"!!{RUN}")
