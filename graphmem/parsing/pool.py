@@ -17,7 +17,6 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from operator import attrgetter
 from pathlib import Path
 from typing import IO, Final, cast
 
@@ -26,6 +25,7 @@ from graphmem.model import IndexProgress
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.marker import marking
 from graphmem.parsing.packing import Packed, ParsedFile
+from graphmem.parsing.waiting import WaitingFiles
 from graphmem.parsing.worker import READY, parse_file, receive, send, without_facts
 from graphmem.runtime.process import system
 from graphmem.runtime.process.faults import RAISE
@@ -158,10 +158,12 @@ class _Worker:
         self.input = cast("IO[bytes]", self.process.stdin)
         self.output = cast("IO[bytes]", self.process.stdout)
         self.pending: deque[FoundFile] = deque()
+        self.languages: set[str] = set()  # of the files that it got
         self.is_ready = False
 
     def give(self, batch: list[FoundFile]) -> None:
         self.pending.extend(batch)
+        self.languages.update(file.language for file in batch)
         with suppress(BrokenPipeError):  # it died; the end of its output shows that next, and `pending` lists its unanswered files
             send(self.input, marshal.dumps([tuple(file) for file in batch]))
 
@@ -193,8 +195,7 @@ class _Pool:
         self.time_limit_s = time_limit_s
         self.niceness = niceness
         self.ask = ask
-        # A worker compiles the queries of each language that it meets: up to half a second of its processor time.
-        self.waiting: deque[FoundFile] = deque(sorted(files, key=attrgetter("language")))
+        self.waiting = WaitingFiles(files)
         self.wanted = min(workers, -(-len(files) // BATCH))
         self.pipes = system.Pipes[_Worker]()
         self.living: list[_Worker] = []
@@ -218,18 +219,27 @@ class _Pool:
             self.pipes.close()
 
     def _start(self) -> None:
+        batch = self._next(set())
+        if not batch:
+            return
         worker = _Worker(self.project, self.time_limit_s, self.niceness)
         self.living.append(worker)
         self.pipes.add(worker.output, worker)
+        worker.give(batch)
         self._feed(worker)
+
+    def _next(self, known: set[str]) -> list[FoundFile]:
+        """Return the next files for a worker that knows some languages."""
+        elsewhere = {language for worker in self.living if worker.languages is not known for language in worker.languages}
+        return self.waiting.take(BATCH, known, elsewhere)
 
     def _feed(self, worker: _Worker) -> None:
         """Give a worker process more files before it runs out of files.
 
         If no files are left for a worker, the worker is ended.
         """
-        while self.waiting and len(worker.pending) <= BATCH:
-            worker.give([self.waiting.popleft() for _ in range(min(BATCH, len(self.waiting)))])
+        while len(worker.pending) <= BATCH and (batch := self._next(worker.languages)):
+            worker.give(batch)
         if not worker.pending:
             self._forget(worker)
 
@@ -270,7 +280,7 @@ class _Pool:
             raise IndexingError(f"a parsing process did not start: {complaint or f'exit code {code}'}; reinstall graphmem", stage="parse")
         is_late = system.ended_by_alarm(code, stderr_text)
         culprit = worker.pending.popleft() if worker.pending else None
-        self.waiting.extendleft(reversed(worker.pending))
+        self.waiting.put_back(worker.pending)
         if self.waiting:
             self._start()
         if culprit is None:
