@@ -58,7 +58,7 @@ def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], b
             continue
         more = [*words[: -len(own)], *(_subject(its_folders[-1]) if its_folders and its_folders != folders else ())]
         if all(any(word.startswith(one) for word in near) for one in more) and is_test(other):
-            found.setdefault((its_folders == folders, len(set(its_folders) & set(folders))), []).append(other)
+            found.setdefault(_nearness(folders, other), []).append(other)
     best = _one_package(path, found[max(found)], paths) if found else []
     return best if len(best) <= MOST else []
 
@@ -102,6 +102,7 @@ class NamedCases:
 
     def __init__(self, cases: Sequence[tuple[str, str]]) -> None:
         self._most = most_cases(len(cases))
+        self._paths = [path for path, _ in cases]
         self._runs: list[tuple[Sequence[str], Sequence[str]]] = []
         self._with: dict[str, list[int]] = {}
         files: dict[str, Sequence[str]] = {}
@@ -115,9 +116,16 @@ class NamedCases:
     def of_file(self, path: str) -> list[int] | None:
         """Return the positions of the tests whose names contain a file's name.
 
-        The result is None if the name selects too many tests, which makes it too common.
+        Of several such test files, only those in the most similar folders count. The result is None if the name selects too many tests,
+        which makes it too common.
         """
-        return self._of(_own_words(path))
+        found = self._of(_own_words(path))
+        if not found:
+            return found
+        folders = path.split("/")[:-1]
+        near = [_nearness(folders, self._paths[at]) for at in found]
+        best = max(near)
+        return [at for at, how in zip(found, near, strict=True) if how == best]
 
     def of_function(self, name: str) -> list[int] | None:
         """Return the positions of the tests whose names contain a function's name.
@@ -131,6 +139,12 @@ class NamedCases:
         rare = min((self._with.get(word, []) for word in own), key=len, default=[])
         found = [at for at in rare if any(_has_run(words, list(own)) for words in self._runs[at])]
         return found if len(found) <= self._most else None
+
+
+def _nearness(folders: Sequence[str], other: str) -> tuple[bool, int]:
+    """Return how similar the folders of another path are; larger is nearer."""
+    own = other.split("/")[:-1]
+    return own == folders, len(set(own) & set(folders))
 
 
 def _own_words(path: str) -> list[str]:

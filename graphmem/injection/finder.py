@@ -17,6 +17,7 @@ from graphmem.errors import EmbedderError
 from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, Context
 from graphmem.injection.ask import Ask
 from graphmem.injection.floor import WORDS, sentences_of, spoken_of
+from graphmem.injection.project_items import named_places
 from graphmem.knowledge import Anchor, is_held
 from graphmem.memory.reading.lifecycle import confidence_in_use, importance_now, last_use
 from graphmem.memory.seeds.seeds import ORIENTATION
@@ -205,9 +206,9 @@ class Finder:
     def places(self, text: str, files: Sequence[str], until: float) -> list[SearchHit]:
         """Return the files that match a message, each with its best definition.
 
-        A result is a search hit; the best comes first. A definition must have enough words of the message, see `floor.WORDS`, and at least
-        the share PLACES_SHARE of the best score. The list is empty if the graph is not loaded or less than PLACES_S seconds are available.
-        The search takes at most half of the time until `until`.
+        A result is a search hit; the best comes first, after files that the message names. A definition must have enough words of the
+        message, see `floor.WORDS`, and at least the share PLACES_SHARE of the best score. The list is empty if the graph is not loaded or
+        less than PLACES_S seconds are available. The search takes at most half of the time until `until`.
         """
         left = (until - time.monotonic()) / 2
         if left < PLACES_S or self._projections.graph_if_ready() is None:
@@ -221,7 +222,8 @@ class Finder:
             if hit.qualname and _has_words_of(hit, words):
                 best.setdefault(hit.path, hit)
         least = PLACES_SHARE * max((one.score for one in best.values()), default=0.0)
-        return [one for one in best.values() if one.score >= least]
+        named = named_places(self._projections.graph(), text[:MAX_QUERY], best)
+        return named + [one for one in best.values() if one.score >= least and one.path not in {its.path for its in named}]
 
     def answers(self, query: str, session: str = "") -> list[str]:
         """Return ids of memories that answer an agent's search, best first.

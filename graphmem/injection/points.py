@@ -22,13 +22,14 @@ from graphmem.injection.project_items import of_places, of_summary
 from graphmem.injection.steps import FILE, StepTriggers, Trigger
 from graphmem.injection.tokens import count_tokens, is_exact
 from graphmem.memory.files.rules import endings
-from graphmem.memory.texts.types import COMMIT, TRAPS
+from graphmem.memory.texts.types import COMMIT, SEEDED, TRAPS
 
 if TYPE_CHECKING:
-    from graphmem.answers import MemoryInfo
+    from graphmem.answers import MemoryInfo, SearchHit
     from graphmem.injection.consequences import Consequences, Edit
     from graphmem.injection.project_calls import ProjectCalls
 
+_ORIENTATION: Final = frozenset({"fact", "module_insight", "workflow_recipe"})  # types of memories that describe a project
 MAX_PLACES: Final = 5  # files that a first message concerns
 MAX_LESSONS: Final = 1  # unconfirmed lessons of commits that are shown about a file that a tool used
 MAX_TRAPS: Final = 20  # traps for one call of a tool, before packing
@@ -94,9 +95,9 @@ class Points:
         """Return the context for the first message of a session.
 
         The context has rules for the open files, and memories about these files and about the message. The context also names files to read
-        first, and has summaries of last sessions that changed these files. If no file fits the message, the person may go on with earlier
-        work, so the summaries of all last sessions are included. If the context of the session's start was late, it is included. For a
-        subagent, the message is its task. It gets the context of the start, and no summaries.
+        first. It has summaries of last sessions that changed these files or the file that fits the message best. If no file fits the
+        message, the person may go on with earlier work, so the summaries of all last sessions are included. If the context of the session's
+        start was late, it is included. For a subagent, the message is its task. It gets the context of the start, and no summaries.
         """
         shown = self._shown(ask)
         is_whole = bool(ask.window) or self._beginnings.owes_start(ask.session)
@@ -104,6 +105,7 @@ class Points:
         about, more = self._finder.about_files(ask.files, shown, ask.session)
         notes = [f"{more:,} more memories are about these files; `search` finds them"] if more else []
         near = {*ask.files}
+        places: list[SearchHit] = []
         items = [of_memory(info, "editor", score) for info, score in about]
         if ask.text.strip():
             found = self._finder.search(ask.text, ask, MAX_CANDIDATES, until)
@@ -114,14 +116,15 @@ class Points:
                 for info, score in found
                 if info.id not in shown
                 and self._finder.is_sure(info, ask.session)
-                and (not places or not _is_lesson(info) or _is_about(info, near))
+                and (not places or not (_is_lesson(info) or _is_orientation(info)) or _is_about(info, near))
             ]
             if places:
                 items.append(of_places(places))
         to_read, missed = self._planner.to_read_first(ask.files, until)
         items += to_read
         if not ask.window:
-            last = [one for one in self._project.summaries() if not near or any(f"`{path}`" in one.markdown for path in near)]
+            likely = {*ask.files, *(one.path for one in places[:1])}
+            last = [one for one in self._project.summaries() if not near or any(f"`{path}`" in one.markdown for path in likely)]
             items += [of_summary(one, budget.summaries) for one in last]
         return self.pack(
             ask, budget, [*standing, *self._rules_of(ask.files, shown), *items], until, notes=[*standing_notes, *notes, *missed]
@@ -212,6 +215,14 @@ class Points:
 def _is_about(info: MemoryInfo, paths: Collection[str]) -> bool:
     """Whether a memory is about one of some files, or about code in them."""
     return any(one.name.partition(":")[0] in paths for one in info.about)
+
+
+def _is_orientation(info: MemoryInfo) -> bool:
+    """Whether a memory repeats the README, a manifest or the CI file.
+
+    Their words are common, so a message about code meets them by chance.
+    """
+    return info.source == SEEDED and info.type in _ORIENTATION
 
 
 def _is_lesson(info: MemoryInfo) -> bool:

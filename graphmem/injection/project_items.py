@@ -9,15 +9,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from graphmem.answers import SearchHit
 from graphmem.injection.items import Item, clean, of_memory, plain_path
 from graphmem.injection.tokens import count_once, count_tokens
 from graphmem.runtime.files.inside import inside
+from graphmem.search.query.places import named_files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from graphmem.answers import SearchHit, SessionSummary
+    from graphmem.answers import SessionSummary
     from graphmem.answers.injection import PrefetchedFile
+    from graphmem.projection.graph.view import GraphView
 
 MAX_LINES: Final = 80  # of one piece of code
 COUNTED: Final = 4_096  # files whose token counts are cached while unchanged
@@ -41,8 +44,17 @@ def of_prefetch(module: str, files: Sequence[PrefetchedFile]) -> Item:
 
 def of_places(hits: Sequence[SearchHit]) -> Item:
     """Return one line that names the code a task most likely concerns."""
-    listed = ", ".join(f"{plain_path(one.path)}:{_range(one)} {plain_path(one.qualname)}".rstrip() for one in hits)
+    listed = ", ".join(plain_path(one.path) + (f":{_range(one)} {plain_path(one.qualname)}" if one.qualname else "") for one in hits)
     return Item("editor", "file", "places", f"Code that this task most likely concerns, likeliest first: {listed}")
+
+
+def named_places(view: GraphView, text: str, found: Mapping[str, SearchHit]) -> list[SearchHit]:
+    """Return the files that a message names, such as `app/base.py`.
+
+    Only a name that one file has counts. `found` has search hits by file; another file is returned as a whole.
+    """
+    named = [path for path, sure in named_files(view, text).items() if sure == 1.0 and view.file_node(path) is not None]
+    return [found.get(path) or SearchHit(path, "code", path, "", "file", 1, 1, path, "", 0.0, []) for path in named]
 
 
 def _range(hit: SearchHit) -> str:

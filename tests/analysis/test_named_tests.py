@@ -90,6 +90,16 @@ def test_a_test_is_named_after_a_file_by_its_class_its_function_or_its_own_file(
     ]
 
 
+def test_tests_in_the_folder_of_a_file_stand_for_those_of_its_namesakes():
+    cases = [
+        ("cmd/agent/core/agent_test.go", "TestReadsId"),
+        ("server/api/agent_test.go", "TestGetAgents"),
+        ("server/model/agent_test.go", "TestLabels"),
+    ]
+    assert NamedCases(cases).of_file("cmd/agent/core/agent.go") == [0]
+    assert NamedCases(cases).of_file("server/store/agent.go") == [1, 2], "no folder is nearer"
+
+
 def test_a_test_is_named_after_a_function_of_several_words():
     cases = NamedCases(
         [("tests/test_update_check.py", "T.test_a"), ("tests/test_a.py", "UpdateCheckTest.test_a"), ("tests/check.py", "test_update")]

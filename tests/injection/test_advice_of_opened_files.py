@@ -145,6 +145,25 @@ def test_a_call_over_several_lines_that_the_session_adapted_is_not_said_to_break
     assert "run.py" not in hook("Stop", last_assistant_message="Done.")
 
 
+def test_a_file_that_the_message_names_comes_first(hook):
+    hook("SessionStart", source="startup")
+    said = hook(
+        "UserPromptSubmit", prompt="The linter complains about the name tests/test_price.py. Rename it; a rounded total has two digits"
+    )
+    assert "likeliest first: tests/test_price.py" in said
+
+
+def test_what_the_readme_says_is_not_repeated_for_a_task_about_code(hook, service, root):
+    (root / "README.md").write_text("# Shop\n\nShop keeps the rounded total of a count for every price in the night.\n")
+    (root / "Makefile").write_text("total:\n\tpython price.py\ncount:\n\tpython run.py\n")
+    service.index(root)
+    assert any("Shop keeps" in one.content for one in service.memories().memories), "it was learnt"
+    hook("SessionStart", source="startup")
+    said = hook("UserPromptSubmit", prompt="The rounded total of a count is wrong, every price is too high")
+    assert "price.py" in said
+    assert "Shop keeps" not in said
+
+
 def test_calls_without_an_argument_for_a_lost_optional_parameter_are_not_said_to_break(hook, edit):
     said = edit("job.py", "name, parent=None", "name")
     assert "2 dependents in 2 files (1 of them, named first, uses the old signature): run.py:6 run" in said
