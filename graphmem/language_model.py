@@ -104,7 +104,7 @@ class LanguageModel:
         return said
 
     def json(
-        self, instructions: str, data: str, schema: Mapping[str, Any], *, max_tokens: int = 800, timeout_s: float | None = None
+        self, instructions: str, data: str, schema: Mapping[str, object], *, max_tokens: int = 800, timeout_s: float | None = None
     ) -> Any:
         """Ask the model to do a task; return JSON that matches a schema.
 

@@ -303,7 +303,7 @@ class _Recording:
         self._said.append(f"written to {self._trace}; `graphmem index` imports it")
 
 
-def _code_of(function: Any) -> CodeType | None:
+def _code_of(function: object) -> CodeType | None:
     """Return the code of a test's undecorated function; None without one.
 
     Hypothesis stores the original function as `inner_test`, and other decorators store it as `__wrapped__`.

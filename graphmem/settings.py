@@ -274,7 +274,7 @@ def load_settings(
     ignored: list[str] = []
     origins: dict[str, str] = {}
 
-    def put(key: str, value: Any, origin: str) -> None:
+    def put(key: str, value: object, origin: str) -> None:
         values[key] = _checked(known[key], value, origin)
         origins[key] = origin
 

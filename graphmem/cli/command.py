@@ -137,7 +137,7 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
     return run
 
 
-def _as_setting(value: Any) -> Any:
+def _as_setting(value: object) -> Any:
     """Convert the value of a command's option to the value of a setting.
 
     A path becomes a string. False becomes None, because the user did not give the flag. Then the setting stays unchanged.
@@ -145,7 +145,7 @@ def _as_setting(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else None if value is False else value
 
 
-def _earlier(parameter: inspect.Parameter, marks: tuple[Any, ...], name: str) -> inspect.Parameter:
+def _earlier(parameter: inspect.Parameter, marks: tuple[object, ...], name: str) -> inspect.Parameter:
     """Make a hidden option that accepts the earlier names of an option.
 
     Args:

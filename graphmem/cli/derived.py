@@ -65,7 +65,7 @@ def variant_of(variant: Variant) -> Callable[..., None]:
     return _command(operation, parameters, variant.doc, variant.fixed)
 
 
-def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fixed: Mapping[str, Any]) -> Callable[..., None]:
+def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fixed: Mapping[str, object]) -> Callable[..., None]:
     filled: dict[str, Any] = {one.name: ACTOR for one in operation.parameters if one.mark(Filled) == Filled("actor")}
     readers = {one.name: _reader(one) for one in parameters}
     placed = [one.name for one in parameters if one.has(Place)]
@@ -74,7 +74,7 @@ def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fi
         parameters = [_optional(one) if one.name == "line" else one for one in parameters]
     rendering = rendering_of(operation.name)
 
-    def work(here: CommandContext, **given: Any) -> None:
+    def work(here: CommandContext, **given: object) -> None:
         fails = given.pop(FAIL, not rendering.fail)
         asked = {name: readers[name](value) for name, value in given.items() if value not in (None, [])}
         asked = with_plain_paths(asked, placed, fills=positioned)
@@ -155,7 +155,7 @@ def _flag(parameter: Parameter, *, many: bool) -> str:
     return f"--{name}/--no-{name}" if parameter.default is True else f"--{name.removesuffix('s') if many else name}"
 
 
-def _plain(hint: Any, name: str) -> Any:
+def _plain(hint: object, name: str) -> Any:
     """Convert `hint`, the type of an operation's parameter, to one for typer.
 
     For example, `Sequence[str]` becomes `list[str]`, and a `Literal` becomes an enum called `name`.

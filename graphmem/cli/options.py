@@ -127,7 +127,7 @@ def accepted(parameter: Any) -> str:
     return f" One of {', '.join(str(getattr(one, 'value', one)) for one in words)}." if len(words) > 1 else ""
 
 
-def word(text: Any) -> Any:
+def word(text: object) -> Any:
     """Return a string unchanged, typed as `Any` for the type checker.
 
     The text is passed to an operation's parameter that accepts only certain words. The operation validates the text.

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from graphmem.answers import json_text, to_json
 from graphmem.runtime.texts.safe_text import inert, inert_json, inert_lines
@@ -65,7 +65,7 @@ class Output:
         """
         return replace(self, on_stderr=True)
 
-    def json(self, answer: Any) -> None:
+    def json(self, answer: object) -> None:
         """Print one JSON document on stdout."""
         sys.stdout.write(inert_json(json_text(answer)) + "\n")
 

@@ -76,7 +76,7 @@ def show(output: Output, answer: object, rendering: Rendering) -> None:
     output.show(answer, lambda: rendering.say(output, answer), *(bare(answer) if output.quiet else ()))
 
 
-def _table(output: Output, answer: Any) -> None:
+def _table(output: Output, answer: object) -> None:
     """Print an answer's notes, then its rows as a table with field names."""
     for note in getattr(answer, "notes", ()):
         output.line((note, UNSURE))
@@ -88,7 +88,7 @@ def _table(output: Output, answer: Any) -> None:
     output.rows([[(name, HEADING) for name in names], *([_cell(value) for value in _values(row)] for row in rows)])
 
 
-def _rows(answer: Any) -> Sequence[Any]:
+def _rows(answer: object) -> Sequence[Any]:
     """Return the rows of an answer, to print as a table.
 
     If the answer is a list, it is returned. Otherwise the result is the answer's first field that is a list of dataclasses, or an empty

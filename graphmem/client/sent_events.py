@@ -12,7 +12,7 @@ BATCH_EVENTS: Final = 5_000
 TEXT_CHARACTERS: Final = 32_768  # maximum sent of an event's text; the server keeps an eighth of it
 
 
-def batches(events: Iterable[Mapping[str, Any]]) -> Iterator[list[Any]]:
+def batches(events: Iterable[Mapping[str, object]]) -> Iterator[list[Any]]:
     """Divide events into lists that one request can send, in order.
 
     Long strings and lists of an event are shortened.

@@ -59,7 +59,7 @@ class Wire:
         self._timeout_s = timeout_s
 
     def ask(
-        self, operation: str, timeout_s: float | None = None, more: Mapping[str, Any] | None = None, **variables: Any
+        self, operation: str, timeout_s: float | None = None, more: Mapping[str, object] | None = None, **variables: object
     ) -> dict[str, Any]:
         """Run an operation in `queries/operations` and return its data.
 
@@ -85,7 +85,7 @@ class Wire:
             raise error_of(answer["errors"][0])
         return dict(answer["data"])
 
-    def plain(self, path: str, body: Mapping[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
+    def plain(self, path: str, body: Mapping[str, object], timeout_s: float | None = None) -> dict[str, Any]:
         """Send a JSON request to a path; return the whole JSON answer.
 
         `body` is the request as a mapping, and `timeout_s` the maximum wait for the next bytes. The errors are those of `ask`.

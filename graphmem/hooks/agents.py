@@ -201,7 +201,7 @@ def agent_named(name: str) -> Agent:
     return AGENTS[name]
 
 
-def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
+def read(agent: Agent, payload: Mapping[str, object]) -> HookCall:
     """Convert `payload`, the JSON that an agent sent, to a `HookCall`.
 
     Passages between `<private>` and `</private>` are left out.

@@ -249,7 +249,7 @@ class JsonText:
             added = f"{comma}{kept} {key}{json.dumps(value, ensure_ascii=False)}{tail[len(kept) :]}"
         self.text = self.text[: last.value.end] + added + self.text[container.end - 1 :]
 
-    def _written(self, value: Any, indent: str) -> str:
+    def _written(self, value: object, indent: str) -> str:
         text = json.dumps(value, ensure_ascii=False, indent=self._unit)
         return text.replace("\n", f"{self._newline}{indent}")
 

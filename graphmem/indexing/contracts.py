@@ -72,7 +72,7 @@ class Contracts:
         self._new = {}
         return self._rows is not None
 
-    def take(self, path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None, edges: Sequence[EdgeRow] = ()) -> None:
+    def take(self, path: str, ends: Iterable[Sequence[object]], resolver: Resolver | None, edges: Sequence[EdgeRow] = ()) -> None:
         """Add the contract ends that the parser found in one file to this run.
 
         A contract end is a place in code that offers or uses a contract, such as a route. For the arguments, see `rows_of`.

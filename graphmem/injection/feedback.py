@@ -121,7 +121,7 @@ class Feedback:
         ]
 
 
-def _passed(ok: bool | None, args: Mapping[str, Any], text: str) -> bool | None:
+def _passed(ok: bool | None, args: Mapping[str, object], text: str) -> bool | None:
     """Whether a test run of an agent passed; None if unknown.
 
     The result follows from the exit code in `args`, or else from `ok`. If both are missing, the output `text` is read.

@@ -159,7 +159,7 @@ class Hooks:
         """Return an event that reports facts about a session, such as its phase."""
         return {"session_id": call.session, "step": self._steps.get(call.session, 0), "kind": "step_complete", "args": args}
 
-    def _take(self, events: Sequence[Mapping[str, Any]]) -> None:
+    def _take(self, events: Sequence[Mapping[str, object]]) -> None:
         if self._observe is not None and events:
             self._observe(events)
 

@@ -287,7 +287,7 @@ def session_record(given: Mapping[str, Any]) -> SessionRecord:
         raise BadInputError(f"invalid session record: {error}; pass a session record as `as_json` writes it", argument="record") from error
 
 
-def _read(kind: type[Any], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _read(kind: type[Any], given: Mapping[str, object]) -> Iterator[tuple[str, Any]]:
     if unknown := sorted(set(given) - set(kind._fields)):
         raise ValueError(f"unknown field {unknown[0]!r} in {kind.__name__}; remove the field")
     for name, value in given.items():

@@ -209,7 +209,7 @@ def _entry_point(raw: Mapping[str, Any]) -> EntryPointRule:
     return EntryPointRule(**{**_plain(raw), **patterns})
 
 
-def _plain(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(raw: Mapping[str, object]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
 
 

@@ -25,7 +25,7 @@ class LazyModule:
         return value
 
 
-def computed(function: str, *arguments: Any) -> Any:
+def computed(function: str, *arguments: object) -> Any:
     """Call one compute function of Arrow; do not import the others.
 
     `function` is the name of the function in Arrow, such as "equal". Use this function in place of a method of an Arrow array, because a
@@ -36,7 +36,7 @@ def computed(function: str, *arguments: Any) -> Any:
     return call_function(function, list(arguments))
 
 
-def containing(column: Any, part: str) -> Any:
+def containing(column: object, part: str) -> Any:
     """Return whether each string of a column contains `part`, as booleans.
 
     Like `computed`, this imports no other compute functions of Arrow.

@@ -109,14 +109,14 @@ class PeopleFile:
         if not self.rows("SELECT 1 FROM person WHERE login = ?", login):
             raise BadInputError(f"unknown person {login[:60]!r}; invite the person first", argument="login", value=login[:60])
 
-    def rows(self, statement: str, *values: Any) -> list[Any]:
+    def rows(self, statement: str, *values: object) -> list[Any]:
         """Return the rows of an SQL query; none if the file does not exist."""
         if not self.exist:
             return []
         with self.opened() as db:
             return db.execute(statement, values).fetchall()
 
-    def change(self, statement: str, *values: Any) -> int:
+    def change(self, statement: str, *values: object) -> int:
         """Run an SQL statement that changes rows; return their number."""
         with self.opened() as db:
             return db.execute(statement, values).rowcount

@@ -122,7 +122,7 @@ class Sidecar:
             row = self._db().execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
             return default if row is None else str(row[0])
 
-    def put(self, facts: Mapping[str, Any]) -> None:
+    def put(self, facts: Mapping[str, object]) -> None:
         """Store the value of each key, which `get` returns; replace older values."""
         with self.writing() as db:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(key, str(value)) for key, value in facts.items()])

@@ -455,7 +455,7 @@ class LocalFile(Protocol):
 class CypherQueries(Protocol):
     """Interface to run Cypher queries that users write."""
 
-    def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
+    def ask(self, query: str, params: Mapping[str, object], *, most_rows: int, timeout_s: float) -> AskedRows:
         """Return the rows of a user-written query.
 
         `params` are the query's parameters. At most `most_rows` rows are returned. See `store.cypher.cypher_filter` for the

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import BadInputError, DiskFullError
 from graphmem.model import GraphDelta, HandlesRow
@@ -146,7 +146,7 @@ class KuzuStore(StoreReads, StoreChanges):
             self._sandbox.close()
         super().close()
 
-    def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
+    def ask(self, query: str, params: Mapping[str, object], *, most_rows: int, timeout_s: float) -> AskedRows:
         """Run a user-written query on a copy of the database, in another process.
 
         For the arguments, see `CypherQueries.ask`.

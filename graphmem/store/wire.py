@@ -67,7 +67,7 @@ def decoded(data: bytes) -> GraphDelta:
     return GraphDelta.empty()._replace(**found)
 
 
-def packed(value: Any) -> bytes:
+def packed(value: object) -> bytes:
     """Return a JSON value as compressed bytes."""
     return zlib.compress(json.dumps(value).encode(), 1)
 

@@ -79,7 +79,7 @@ class Documents:
                     self._kept.popitem(last=False)
         return made
 
-    def refusal(self, prepared: Prepared, operation_name: str | None, variables: Mapping[str, Any] | None) -> list[GraphQLError]:
+    def refusal(self, prepared: Prepared, operation_name: str | None, variables: Mapping[str, object] | None) -> list[GraphQLError]:
         """Return why a GraphQL operation is refused; empty if it is allowed.
 
         Args:

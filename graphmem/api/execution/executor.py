@@ -73,7 +73,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
     An object is plain if a query asks only for attributes of a dataclass, without arguments or awaiting.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self._switches = tuple((name, value) for name, value in self.variable_values.coerced.items() if isinstance(value, bool))
         # Within the operation the key is the id of the list, as in graphql-core's own cache of subfields; the list is kept.
@@ -235,7 +235,7 @@ class _Once:
         seen = _WORK.seen
         return self._fields(source) if seen is None else self._render(source, seen[self])
 
-    def each(self, sources: Any) -> list[Any]:
+    def each(self, sources: object) -> list[Any]:
         """Render the objects of a list."""
         seen = _WORK.seen
         if seen is None:

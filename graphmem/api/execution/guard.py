@@ -23,7 +23,7 @@ BRANCH: Final = "branch"
 """Key in the `extensions` of a request: the branch of the project that answers, instead of the one in the address."""
 
 
-def begun(connection: Connection, extensions: Mapping[str, Any] | None) -> Operation:
+def begun(connection: Connection, extensions: Mapping[str, object] | None) -> Operation:
     """Return the state of a GraphQL operation that begins now.
 
     `extensions` is the field of this name in the client's request. In it, the client may state which generation of the index it expects.

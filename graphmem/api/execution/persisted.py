@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, cast
+from typing import cast
 
 from graphql import (
     DocumentNode,
@@ -75,7 +75,7 @@ class PersistedOperations:
         """Whether a document equals a persisted operation byte for byte."""
         return _sha256(text) in self._by_hash
 
-    def find(self, request: Mapping[str, Any]) -> PersistedOperation:
+    def find(self, request: Mapping[str, object]) -> PersistedOperation:
         """Return the persisted operation that a request names.
 
         The request has no query, but the name or the hash of a document.
@@ -109,7 +109,7 @@ class PersistedOperations:
         return self._read[name]
 
 
-def _keys(request: Mapping[str, Any]) -> Iterator[str]:
+def _keys(request: Mapping[str, object]) -> Iterator[str]:
     extensions = request.get("extensions")
     persisted = extensions.get("persistedQuery") if isinstance(extensions, dict) else None
     hashed = persisted.get("sha256Hash") if isinstance(persisted, dict) else None

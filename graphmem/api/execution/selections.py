@@ -50,7 +50,7 @@ def _has_default(argument: Any) -> bool:
     return argument.default_value is not Undefined
 
 
-def selection(hint: Any, indent: str = "") -> str:
+def selection(hint: object, indent: str = "") -> str:
     """Return all fields of an answer's type as a GraphQL selection.
 
     For example, ` { id name }`. The result is "" for a type without fields, such as str.

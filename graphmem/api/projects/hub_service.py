@@ -286,7 +286,7 @@ class HubService:
 
     def _askable(self, place: _Place, access: Access) -> Askable:
         def ask(operation: str) -> Callable[..., Any]:
-            def here(*args: Any, **kwargs: Any) -> Any:
+            def here(*args: object, **kwargs: object) -> Any:
                 with self._using(place) as service:
                     there = self._may(place.project, access)
                     if there is None:  # taken away in the meantime
@@ -297,7 +297,7 @@ class HubService:
                         )
                     return getattr(guarded(service, there), operation)(*args, **kwargs)
 
-            def run(*args: Any, **kwargs: Any) -> Any:
+            def run(*args: object, **kwargs: object) -> Any:
                 return self._answer_of(
                     place, access, lambda there: getattr(there, operation)(*args, **kwargs), lambda: here(*args, **kwargs)
                 )

@@ -144,7 +144,7 @@ def line_of(data: bytes, entry: Entry) -> bytes:
     return data[data.rfind(b"\n", 0, at) + 1 : data.index(b"\n", at) + 1]
 
 
-def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", after: str = "", note: str = "", **payload: Any) -> Line:
+def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", after: str = "", note: str = "", **payload: object) -> Line:
     """Return an entry of the journal as a mapping, without empty fields.
 
     `at` is the time of the operation `op`, and `note` a remark for the audit log. `before` and `after` are fingerprints of the memory's

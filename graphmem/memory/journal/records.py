@@ -221,7 +221,7 @@ def _decoded(memory_id: str, base: Mapping[str, Any], fields: Mapping[str, Any])
     return MemoryRow(**(values | {"id": memory_id}))
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a value of a memory as `json.dumps` accepts it: a time as text."""
     return value.isoformat() if isinstance(value, datetime) else list(value) if isinstance(value, tuple) else value
 

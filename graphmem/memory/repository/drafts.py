@@ -21,7 +21,7 @@ MANY_ITEMS: Final = 100_000  # items of one bulk write
 _WORDS: Final = ("content", "title", "tags", "details", "work_unit", "session")
 
 
-def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
+def listed(items: Iterable[Mapping[str, object]]) -> list[Any]:
     """Return the input for one bulk write of memories as a list.
 
     Raises:

@@ -51,7 +51,7 @@ def quoted(value: object) -> str:
     return clipped(repr(value), 60)
 
 
-def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = True) -> str:
+def text(field: str, value: object, most: int, *, least: int = 1, lines: bool = True) -> str:
     """Check a string of a memory for its length and control characters.
 
     `field` is the name of the field in errors. The string must have `least` to `most` characters. Returns the text without outer white
@@ -126,7 +126,7 @@ def number(field: str, value: Any, low: float, high: float) -> float:
     return float(value)
 
 
-def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]:
+def texts(field: str, value: object, most: int, characters: int) -> tuple[str, ...]:
     """Check a list of strings; return the distinct ones in their order.
 
     `most` is the maximum number of strings, and `characters` the maximum length of each.
@@ -140,7 +140,7 @@ def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]
     return tuple(dict.fromkeys(text(field, one, characters, lines=False) for one in value))
 
 
-def path(field: str, value: Any, root: str) -> str:
+def path(field: str, value: object, root: str) -> str:
     """Check the path of a file; return it relative to the project's root.
 
     The result has '/' as separator. An absolute path must be below the root. A path that leads out of the project is refused.
@@ -166,7 +166,7 @@ def path(field: str, value: Any, root: str) -> str:
     return "/".join(parts)
 
 
-def moment(field: str, value: Any) -> datetime:
+def moment(field: str, value: object) -> datetime:
     """Convert a datetime or an ISO 8601 string to a datetime in UTC.
 
     A string without a zone is taken as UTC. A datetime without a zone is refused.
@@ -271,7 +271,7 @@ def encoded_json(field: str, value: object) -> str:
     return encoded
 
 
-def _plain(field: str, value: Any, depth: int) -> None:
+def _plain(field: str, value: object, depth: int) -> None:
     if depth < 0:
         raise refuse(field, f"{field} is nested deeper than {MAX_DEPTH} levels; reduce the nesting")
     if isinstance(value, Mapping):

@@ -6,7 +6,7 @@ The audit log of past operations is read here too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import AuditEntry, AuditPage, MemoryInfo, MemoryPage, ReviewItem, ReviewQueue, Timeline
 from graphmem.knowledge import MemoryRow
@@ -43,7 +43,7 @@ def memory(repository: MemoryReader, memory_id: str) -> MemoryInfo:
     return repository.describer().info(row)
 
 
-def memories(repository: MemoryReader, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
+def memories(repository: MemoryReader, query: MemoryQuery | Mapping[str, object] | None, sort: str, limit: int, offset: int) -> MemoryPage:
     """Return `limit` memories that match a filter, after `offset` others.
 
     `query` is the filter. `sort` is the name of an order, such as "newest". The answer also has the number of all memories that match.

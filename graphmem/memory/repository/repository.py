@@ -197,7 +197,7 @@ class MemoryRepository(MemoryReader):
         actor: str,
         vectors: Vectors | None = None,
         meta: Mapping[str, str] | None = None,
-        **extra: Any,
+        **extra: object,
     ) -> None:
         """Write one planned change of memories: journal, graph and readers' copy.
 

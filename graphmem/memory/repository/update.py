@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import MemoryInfo
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, RelatesRow
@@ -44,7 +44,7 @@ FIELDS: Final = (
 )
 
 
-def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
+def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, object], actor: str = "") -> MemoryInfo:
     """Change fields of a memory; see `MemoryOperations.update_memory`.
 
     The new content keeps the memory's id. The old content becomes a superseded memory with a new id, linked by `supersedes`. So earlier

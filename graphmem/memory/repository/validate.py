@@ -81,7 +81,7 @@ RENAMED: Final = {"related_files": "files"}
 """Earlier name of a field -> its name; both are taken for one more release."""
 
 
-def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_source: str, redacted: Sequence[str] = ()) -> Draft:
+def checked(item: Mapping[str, object], *, root: str, dim: int | None, default_source: str, redacted: Sequence[str] = ()) -> Draft:
     """Validate the input for one memory, after its secrets were redacted.
 
     Returns the complete memory. The keys of `item` are named as the parameters of `GraphMem.remember`.
@@ -100,7 +100,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
     if unknown := sorted(set(item) - _KNOWN):
         raise refuse("item", f"unknown field {quoted(unknown[0])} of a memory; use {', '.join(sorted(_KNOWN))}", value=quoted(unknown[0]))
 
-    def given(name: str, default: Any = None) -> Any:
+    def given(name: str, default: object = None) -> Any:
         value = item.get(name)
         return default if value is None else value
 
@@ -143,7 +143,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
     )
 
 
-def renamed(item: Mapping[str, Any]) -> Mapping[str, Any]:
+def renamed(item: Mapping[str, object]) -> Mapping[str, Any]:
     """Return the input for a memory with old field names replaced by new ones."""
     if not RENAMED.keys() & item.keys():
         return item

@@ -154,7 +154,7 @@ def _names(requirements: Iterable[str]) -> list[str]:
     return [found[0] for one in requirements if (found := re.match(r"[\w.\-]+", one))]
 
 
-def _table(found: Any, name: str) -> Mapping[str, Any]:
+def _table(found: object, name: str) -> Mapping[str, Any]:
     value = found.get(name) if isinstance(found, Mapping) else None
     return value if isinstance(value, Mapping) else {}
 

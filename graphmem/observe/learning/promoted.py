@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.knowledge import KnowledgeDelta, LearntRow, SessionRow
 from graphmem.memory.journal.records import Event
@@ -78,7 +78,7 @@ class Promoted:
         self._verdicts = verdicts
         self._now = now
 
-    def write(self, chosen: Chosen, withdrawn: Mapping[str, MemoryRow], summary: Mapping[str, Any]) -> None:
+    def write(self, chosen: Chosen, withdrawn: Mapping[str, MemoryRow], summary: Mapping[str, object]) -> None:
         """Write memories, links and the session with its summary atomically.
 
         Args:

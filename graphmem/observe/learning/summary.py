@@ -136,7 +136,7 @@ def short(summary: Mapping[str, Any]) -> str:
     return title + " ".join(parts)
 
 
-def write(folder: Path, summary: Mapping[str, Any]) -> Path:
+def write(folder: Path, summary: Mapping[str, object]) -> Path:
     """Write a session's summary to a Markdown file; replace an existing one.
 
     Only the newest 500 files are kept.

@@ -51,7 +51,7 @@ class Ledger(LedgerCounts):
 
     # ---- taking in
 
-    def take(self, record: SessionRecord, summary: Mapping[str, Any], findings: Sequence[Finding] | None = None) -> None:
+    def take(self, record: SessionRecord, summary: Mapping[str, object], findings: Sequence[Finding] | None = None) -> None:
         """Store the findings and the counts of a session.
 
         What was stored for the same session before is replaced.

@@ -51,7 +51,7 @@ def digest_of(record: SessionRecord) -> str:
     Copies of the same session have equal hashes.
     """
 
-    def plain(value: Any) -> Any:
+    def plain(value: object) -> Any:
         if isinstance(value, dict):
             return {key: plain(inner) for key, inner in value.items() if key not in _OWN}
         return [plain(inner) for inner in value] if isinstance(value, list) else value

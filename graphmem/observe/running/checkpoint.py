@@ -118,7 +118,7 @@ class Trail:
         """
         self.add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 
-    def add(self, kind: str, body: Mapping[str, Any]) -> None:
+    def add(self, kind: str, body: Mapping[str, object]) -> None:
         """Add a line to the session's log, with the kind and the content `body`."""
         text = json.dumps([kind, body], ensure_ascii=False, separators=(",", ":"))
         self._lines.append(text)

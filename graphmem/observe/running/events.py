@@ -60,7 +60,7 @@ class Checked(NamedTuple):
     timed: bool  # it had a time
 
 
-def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
+def checked(raw: object, now: datetime, session_id: str = "") -> Checked:
     """Validate one reported event and cut its values to the allowed size.
 
     Args:
@@ -247,7 +247,7 @@ def _step(value: object) -> int:
     return step
 
 
-def _moment(value: Any) -> datetime | None:
+def _moment(value: object) -> datetime | None:
     """Parse a time: ISO 8601, or seconds or milliseconds since 1970.
 
     The result is None if `value` is None or "". A time without a time zone is UTC. An invalid value raises TypeError or ValueError.

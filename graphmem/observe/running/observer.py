@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from graphmem.errors import BadInputError, SessionNotFoundError
 from graphmem.memory.reading.clock import Clock, SystemClock
@@ -98,7 +98,7 @@ class Observer:
 
     # ---- operations
 
-    def start(self, session_id: str, reported: Mapping[str, Any]) -> Started:
+    def start(self, session_id: str, reported: Mapping[str, object]) -> Started:
         """Begin an agent's session, or continue the running one with this id.
 
         If the id belongs to an ended session or to another agent's session, the session gets a new id, and the result has a note that says

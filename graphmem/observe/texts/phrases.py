@@ -16,7 +16,7 @@ SECOND_THOUGHT: Final = re.compile(
 )
 
 
-def code(text: Any) -> str:
+def code(text: object) -> str:
     """Return a string as code, on one line between backticks."""
     return "`" + " ".join(str(text).split()).replace("`", "'") + "`"
 

@@ -141,7 +141,7 @@ def _rows() -> Sequence[Row]:
     return [_row(kind, row) for kind in KINDS for row in raw.get(kind, ())]
 
 
-def _row(kind: str, raw: Mapping[str, Any]) -> Row:
+def _row(kind: str, raw: Mapping[str, object]) -> Row:
     known = {field.name for field in fields(Row)} - {"kind"}
     unknown = sorted(set(raw) - known)
     if unknown:

@@ -200,7 +200,7 @@ def _session(plain: list[Any]) -> SessionRow:
     return SessionRow._make(moment(value) if at in _SESSION_TIMES and value is not None else value for at, value in enumerate(plain))
 
 
-def drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:
+def drop(lists: dict[str, list[Any]], key: str, value: object) -> None:
     """Remove `value` from the list of `key`.
 
     If the list is then empty, `key` is removed, too.

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from graphmem.model import GraphDelta
 from graphmem.projection.words.entries import DamagedWordsError, Entry
@@ -78,7 +78,7 @@ class WordIndex:
     # ---- making, changing, keeping
 
     @classmethod
-    def build(cls, folder: Path, generation: int, chunks: Iterable[Any], progress: Callable[[int], None] | None = None) -> WordIndex:
+    def build(cls, folder: Path, generation: int, chunks: Iterable[object], progress: Callable[[int], None] | None = None) -> WordIndex:
         """Index all chunks in a new file in `folder`.
 
         Args:

@@ -78,7 +78,7 @@ def set_meta(db: sqlite3.Connection, generation: int) -> None:
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [("generation", str(generation)), ("format", str(FORMAT))])
 
 
-def batches(rows: Iterable[Any], size: int = _BATCH) -> Iterator[list[Any]]:
+def batches(rows: Iterable[object], size: int = _BATCH) -> Iterator[list[Any]]:
     """Yield rows in lists of at most `size` rows."""
     batch: list[Any] = []
     for row in rows:

@@ -105,7 +105,7 @@ class AnswersOf:
         self._paths: list[str] = []
         self._seen: dict[str, tuple[Mapping[Any, Any], int]] = {}  # the indexed memos: a memo only grows, or its file is removed from here
 
-    def files(self, memos: Mapping[str, Mapping[Any, Any]], stale: set[int]) -> list[str]:
+    def files(self, memos: Mapping[str, Mapping[object, object]], stale: set[int]) -> list[str]:
         """Return the files for which an outdated answer may be cached.
 
         An input is a fact of a file. An answer is outdated if it used one of the inputs in `stale`. The result has every file with an

@@ -152,7 +152,7 @@ class _Question:
 
     __slots__ = ("arguments", "compute", "index", "is_deep", "is_stale", "key", "low", "memo", "reads", "rounds", "users", "value")
 
-    def __init__(self, index: int, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    def __init__(self, index: int, memo: Memo, key: object, compute: Callable[..., Any], arguments: tuple[object, ...]) -> None:
         self.index = index  # questions are counted in the order in which they are first asked
         self.low = index  # lowest index of a question that this one, or one inside it, depends on
         self.memo = memo
@@ -219,7 +219,7 @@ class Solver:
         """
         self.reads.add(key)
 
-    def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
+    def ask(self, memo: Memo, key: object, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """Return the answer of a question: `compute(*arguments)`, cached by `key`.
 
         A question asks for one result, such as the type of a name. `memo` is the cache of one file. `compute` may read facts of files only

@@ -47,7 +47,7 @@ class Configurations:
         home_of: returns (folder, rest) for a name such as "@a/b/c" that `extends` may name, if a package of the repository has the name.
     """
 
-    def __init__(self, documents: Mapping[str, Any], home_of: Callable[[str], tuple[str, str] | None]) -> None:
+    def __init__(self, documents: Mapping[str, object], home_of: Callable[[str], tuple[str, str] | None]) -> None:
         self._documents = documents
         self._home_of = home_of
         self._naming: dict[str, list[_Config]] = {}
@@ -137,7 +137,7 @@ def without_suffix(path: str) -> str:
     return next((path[: -len(ending)] for ending in _ENDINGS if path.endswith(ending)), path)
 
 
-def _own(document: Mapping[str, Any], folder: str, leaf: str, base: str | None) -> _Config:
+def _own(document: Mapping[str, object], folder: str, leaf: str, base: str | None) -> _Config:
     """Return the settings in a file itself, without those that it inherits.
 
     `document` is the content of the file, and `folder` is the folder of the file, and `leaf` that of the first file in the `extends` chain.
@@ -205,7 +205,7 @@ def _generated(folder: str, extended: str) -> _Config:
     return _Config(paths=_table(folder, table, folder)) if table else _Config()
 
 
-def _table(origin: str, paths: Mapping[str, Any], leaf: str) -> Mapping[str, tuple[str, ...]]:
+def _table(origin: str, paths: Mapping[str, object], leaf: str) -> Mapping[str, tuple[str, ...]]:
     """Map the patterns of the option `paths` to paths from the project's root.
 
     `origin` is the folder of the configuration file, and `leaf` the folder of the first file in the `extends` chain.

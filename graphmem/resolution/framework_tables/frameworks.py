@@ -349,7 +349,7 @@ def _names(terms: Sequence[Term], given: Sequence[TermIndex], *, texts: bool = F
             yield f"{EVENT}{name}"
 
 
-def _row(kind: type[Any], raw: Mapping[str, Any], origin: str) -> Any:
+def _row(kind: type[Any], raw: Mapping[str, object], origin: str) -> Any:
     known = {one.name for one in fields(kind)}
     unknown = sorted(set(raw) - known)
     if unknown:

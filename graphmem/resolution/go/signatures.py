@@ -106,7 +106,7 @@ def given_types(inference: Inference, interface: Symbol, part: Symbol) -> dict[_
     return {}
 
 
-def same(wanted: Any, given: Any, types: dict[_Parameter, Any]) -> bool:
+def same(wanted: object, given: object, types: dict[_Parameter, Any]) -> bool:
     """Return whether a type in a method equals the type an interface requires.
 
     `wanted` is the type in the interface, and `given` the type in the method. `types` maps type parameters of the interface to types, and

@@ -101,7 +101,7 @@ class Checked(NamedTuple):
     params: dict[str, Any]
 
 
-def checked(query: str, params: Mapping[str, Any], most_rows: int) -> Checked:
+def checked(query: str, params: Mapping[str, object], most_rows: int) -> Checked:
     """Check a query; return the text and parameters that the engine may run.
 
     Args:
@@ -224,7 +224,7 @@ def _meaning(inside: str, at: int) -> str:
     return _ESCAPE.sub(one, inside)
 
 
-def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
+def _counted(tokens: list[Token], values: Mapping[str, object]) -> list[Token]:
     """Return tokens with numbers instead of parameters after SKIP and LIMIT.
 
     `values` maps names of parameters to values. If `n` is 5, `LIMIT $n` becomes `LIMIT 5`.

@@ -116,7 +116,7 @@ def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any])
     return {"columns": found.columns, "rows": rows, "cut": len(found.rows) > request["rows"]}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Convert a value of a query's result to JSON.
 
     Times are ISO 8601 in UTC. A number that JSON lacks, such as infinity, becomes null.

@@ -55,7 +55,7 @@ class CypherSandbox:
         self._copied: tuple[int, int] | None = None
         self._removal: threading.Timer | None = None
 
-    def ask(self, query: str, params: Mapping[str, Any], most_rows: int, timeout_s: float) -> AskedRows:
+    def ask(self, query: str, params: Mapping[str, object], most_rows: int, timeout_s: float) -> AskedRows:
         """Run a user-written query in the sandbox process; return its rows.
 
         `params` are the query's parameters. At most `most_rows` rows are returned, and the query may take `timeout_s` seconds.

@@ -55,7 +55,7 @@ class StoreReads(LiveFile):
         self._check_open()
         return int(self._meta.get(KNOWLEDGE, "0"))
 
-    def read(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> list[dict[str, Any]]:
+    def read(self, query: str, /, *, timeout_s: float | None = None, **params: object) -> list[dict[str, Any]]:
         """Run a named query; return its rows in the query's order.
 
         A row maps columns to values. Times are aware, in UTC.
@@ -250,7 +250,7 @@ class StoreReads(LiveFile):
         """
         with self._read_only(of_code=of_code) as (connection, meta):
 
-            def ask(query: str, **values: Any) -> pa.Table:
+            def ask(query: str, **values: object) -> pa.Table:
                 text, params = self._catalog[query].bind(values)
                 return connection.arrow(text, params)
 

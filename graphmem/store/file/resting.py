@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.store.engine.engine import Engine
 from graphmem.store.file import files
@@ -51,7 +51,7 @@ def count(connection: Connection, catalog: Catalog, vector_tables: list[Embeddin
     embedding model. The database cannot count them, because it packs chunks by file.
     """
 
-    def ask(query: str, **values: Any) -> pa.Table:
+    def ask(query: str, **values: object) -> pa.Table:
         return connection.arrow(*catalog[query].bind(values))
 
     return Counts(count_memories(connection, catalog), embeddings.models(ask, vector_tables), covered)

@@ -351,7 +351,7 @@ def _without(table: pa.Table, paths: pa.Array) -> pa.Table:
     return table.filter(pc.invert(pc.is_in(table["path"], paths)))
 
 
-def _merged(table: pa.Table, paths: pa.Array, rows: Sequence[Any]) -> pa.Table:
+def _merged(table: pa.Table, paths: pa.Array, rows: Sequence[object]) -> pa.Table:
     """Return `table` with `rows` in place of the rows of the files `paths`.
 
     The result is sorted by id.

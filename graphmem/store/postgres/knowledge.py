@@ -138,7 +138,7 @@ def _replace(
     delete: str,
     names: Sequence[str],
     keys: Sequence[Sequence[str]],
-    links: Sequence[Sequence[Any]],
+    links: Sequence[Sequence[object]],
 ) -> None:
     if keys:
         queries.run(delete, **{name: list(values) for name, values in zip(names, zip(*keys, strict=True), strict=True)})

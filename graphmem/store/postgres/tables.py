@@ -50,7 +50,7 @@ class Queries:
         self._connection = connection
         self._catalog = catalog()
 
-    def ask(self, query: str, **values: Any) -> pa.Table:
+    def ask(self, query: str, **values: object) -> pa.Table:
         """Run a named query; return its rows as Arrow, with times in naive UTC."""
         named = self._catalog[query]
         text, params = _bound(named, values)
@@ -61,15 +61,15 @@ class Queries:
                 sink.write(piece)
         return _table_of(named, sink.getvalue())
 
-    def column(self, query: str, **values: Any) -> list[Any]:
+    def column(self, query: str, **values: object) -> list[Any]:
         """Run a named query; return the first column of its rows."""
         return list(self.ask(query, **values).column(0).to_pylist())
 
-    def rows(self, query: str, **values: Any) -> list[tuple[Any, ...]]:
+    def rows(self, query: str, **values: object) -> list[tuple[Any, ...]]:
         """Run a named query; return its rows."""
         return list(zip(*(column.to_pylist() for column in self.ask(query, **values).columns), strict=True))
 
-    def run(self, query: str, **values: Any) -> int:
+    def run(self, query: str, **values: object) -> int:
         """Run a named query that changes rows; return their number."""
         text, params = _bound(self._catalog[query], values)
         return int(self._connection.execute(text.encode(), params).rowcount)
@@ -86,7 +86,7 @@ class Queries:
             for piece in remaining:
                 copy.write(_csv_of(piece))
 
-    def add_rows(self, table: str, columns: Mapping[str, pa.DataType], rows: Sequence[Sequence[Any]]) -> None:
+    def add_rows(self, table: str, columns: Mapping[str, pa.DataType], rows: Sequence[Sequence[object]]) -> None:
         """Insert a few rows into the table `table`.
 
         Each of `rows` has the values of `columns`, in their order.
@@ -96,12 +96,12 @@ class Queries:
             self.add(table, [pa.table({name: checked(table, name, pa.array, values, kind) for (name, kind), values in pairs})])
 
 
-def _bound(named: NamedQuery, values: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:
+def _bound(named: NamedQuery, values: Mapping[str, object]) -> tuple[str, dict[str, Any] | None]:
     text, params = named.bind(values)
     return _PARAMETER.sub(r"%(\1)s", text), {name: _stored(value) for name, value in params.items()} or None
 
 
-def _stored(value: Any) -> Any:
+def _stored(value: object) -> Any:
     """Return a query parameter with U+0000 escaped in its strings."""
     if isinstance(value, str):
         value.encode()  # half a surrogate pair is refused here

@@ -5,7 +5,7 @@ The pieces limit memory, because the engine keeps a whole result in its buffer p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -86,6 +86,6 @@ class Pieces:
                 some = True
                 yield piece
 
-    def _rows(self, query: str, **values: Any) -> pa.Table:
+    def _rows(self, query: str, **values: object) -> pa.Table:
         table = self._ask(query, **values)
         return table.rename_columns([name.split(".")[-1] for name in table.column_names])

@@ -68,7 +68,7 @@ def _packed_texts(prefixes: Sequence[str], texts: Sequence[str], firsts: Sequenc
     return list(map(deflated, prefixes, texts, firsts, lasts))
 
 
-def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) -> Any:
+def checked(label: str, column: str, convert: Callable[..., Any], *values: object) -> Any:
     """Run a function that converts values of one column; return its result.
 
     `convert` is the function. `label` and `column` name the table and its column in the error message.

@@ -78,7 +78,7 @@ class NamedQuery:
         """Return whether the query could change data or load an extension."""
         return _WRITING.search(blank_opaque(self.text)) is not None
 
-    def bind(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    def bind(self, values: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
         """Return the query's text with filled placeholders, and its parameters.
 
         Args:

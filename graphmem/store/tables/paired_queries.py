@@ -25,7 +25,7 @@ class PairedQueries(NamedTuple):
     table: Callable[[Sequence[Any]], pa.Table]  # returns the table for `many`
     few: int = FEW  # greatest number of rows that are written one by one
 
-    def write(self, transaction: Transaction, rows: Sequence[Any], **fills: Any) -> None:
+    def write(self, transaction: Transaction, rows: Sequence[object], **fills: object) -> None:
         """Write a few rows one by one, or many with a single query.
 
         `fills` are the values of the placeholders in both queries.

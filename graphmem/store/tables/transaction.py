@@ -65,18 +65,18 @@ class Transaction:
         except GraphMemError as failure:
             raise CommitError(f"the change could not be committed to the database ({failure}); try again", **failure.facts) from failure
 
-    def run(self, query: str, **values: Any) -> Rows:
+    def run(self, query: str, **values: object) -> Rows:
         """Run a named query; `values` are its parameters and placeholders."""
         text, params = self._catalog[query].bind(values)
         return self.statement(text, params)
 
-    def arrow(self, query: str, **values: Any) -> pa.Table:
+    def arrow(self, query: str, **values: object) -> pa.Table:
         """Run a named query; return its rows as an Arrow table."""
         text, params = self._catalog[query].bind(values)
         with _Guard(self, text):
             return self._connection.arrow(text, params)
 
-    def each(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    def each(self, query: str, fills: Mapping[str, object], rows: Sequence[Mapping[str, object]]) -> list[list[Any]]:
         """Run a query for each parameter set; return the first row of each result.
 
         `fills` are the values of placeholders in every run. Each item of `rows` is one parameter set. If a run returns no row, its item in
@@ -84,7 +84,7 @@ class Transaction:
         """
         return [found[0] if found else [] for found in self.each_rows(query, fills, rows)]
 
-    def each_rows(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
+    def each_rows(self, query: str, fills: Mapping[str, object], rows: Sequence[Mapping[str, object]]) -> list[list[list[Any]]]:
         """Run a named query for each parameter set; return all rows of each run.
 
         `fills` are the values of placeholders in every run. Each item of `rows` is one parameter set.
@@ -95,7 +95,7 @@ class Transaction:
         with _Guard(self, text):
             return self._connection.each_rows(text, rows)
 
-    def statement(self, text: str, params: Mapping[str, Any] | None = None) -> Rows:
+    def statement(self, text: str, params: Mapping[str, object] | None = None) -> Rows:
         """Run a statement of a migration, or the text of a bound named query.
 
         A bound query is a named query whose placeholders were replaced by values. `params` are the parameters of the statement.

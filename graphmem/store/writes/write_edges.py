@@ -181,7 +181,7 @@ def no_such_pair(row: Any, label_of: LabelOf) -> BadInputError:
     return BadInputError(f"edge {kind} {src} -> {dst}: {reason}", argument="edges")
 
 
-def once(what: str, keys: Sequence[Any]) -> None:
+def once(what: str, keys: Sequence[object]) -> None:
     """Raise BadInputError if a change contains a key twice.
 
     `keys` are the keys in the change, and `what` names them in the message. Without this check, the engine would write a null into one of
