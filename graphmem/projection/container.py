@@ -65,7 +65,7 @@ def write_container(
     Raises:
         OSError: the write failed; the old file still exists.
     """
-    blobs: list[Any] = []
+    blobs: list[memoryview] = []
     directory: list[dict[str, Any]] = []
     at = 0
     for name, value in sections.items():

@@ -49,6 +49,26 @@ Symbols = Annotated[
         "--symbol", "-s", metavar="SYMBOL", help="Symbol that the memory is about (repeatable); names in the text are found automatically."
     ),
 ]
+Title = Annotated[str | None, typer.Option("--title", help="Title of the memory; default: the first sentence.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag by which to find the memory (repeatable).")]
+Confidence = Annotated[float | None, typer.Option("--confidence", min=0.0, max=1.0, help="Probability that the memory is true, 0 to 1.")]
+Importance = Annotated[
+    float | None,
+    typer.Option(
+        "--importance",
+        min=0.0,
+        max=1.0,
+        help="Importance of the memory, 0 to 1; it raises the rank of the memory in the context of agents.",
+    ),
+]
+Scope = Annotated[
+    str,
+    typer.Option(
+        "--scope",
+        help="Where the memory applies: user (all your projects), global (this project), module, work_unit (one task) or session.",
+    ),
+]
+Visibility = Annotated[str, typer.Option("--visibility", help="Who may see the memory: personal, project, team or organization.")]
 
 
 @command()
@@ -59,33 +79,15 @@ def remember(
     ],
     *,
     kind: Kind = None,
-    title: Annotated[str | None, typer.Option("--title", help="Title of the memory; default: the first sentence.")] = None,
+    title: Title = None,
     files: Files = None,
     symbols: Symbols = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag by which to find the memory (repeatable).")] = None,
-    confidence: Annotated[
-        float | None, typer.Option("--confidence", min=0.0, max=1.0, help="Probability that the memory is true, 0 to 1.")
-    ] = None,
-    importance: Annotated[
-        float | None,
-        typer.Option(
-            "--importance",
-            min=0.0,
-            max=1.0,
-            help="Importance of the memory, 0 to 1; it raises the rank of the memory in the context of agents.",
-        ),
-    ] = None,
-    scope: Annotated[
-        str,
-        typer.Option(
-            "--scope",
-            help="Where the memory applies: user (all your projects), global (this project), module, work_unit (one task) or session.",
-        ),
-    ] = "global",
+    tags: Tags = None,
+    confidence: Confidence = None,
+    importance: Importance = None,
+    scope: Scope = "global",
     user: Annotated[bool, typer.Option("--user", help="Store the memory for all your projects; the same as --scope user.")] = False,
-    visibility: Annotated[
-        str, typer.Option("--visibility", help="Who may see the memory: personal, project, team or organization.")
-    ] = "project",
+    visibility: Visibility = "project",
 ) -> None:
     """Store a memory and link it to the code it is about."""
     from graphmem.cli.render import memory as render

@@ -320,12 +320,11 @@ class Receiving:
         digests, new, sent = checked(last, texts.stored(parts))
         runs = self.runs
         with runs.turn:
-            store, projections = runs.store, runs.projections
-            if store.generation() != last["base"]:
+            if runs.store.generation() != last["base"]:
                 raise GenerationChangedError(
                     "another push to this project was applied during your push; run `graphmem push` again",
                     expected=last["base"],
-                    found=store.generation(),
+                    found=runs.store.generation(),
                 )
             held = self._digests()
             if missing := next((path for path, digest in digests.items() if held.get(path) != digest and path not in sent), None):
@@ -340,20 +339,12 @@ class Receiving:
             runs.book.flush()
             meta = {name: str(value) for name, value in last["meta"].items()} | {"root": str(self.data_dir.parent)}
             self.overlays.before_line(held, digests, meta["run"])
-            delta: GraphDelta
-            if not held:
-                delta = everything(new)
-                generation = store.replace(delta, meta)
-                projections.refresh(generation, None)
-            else:
-                delta = self._difference(new, sorted({*sent, *removed}))
-                generation = store.apply(delta, meta)
-                projections.refresh(generation, delta)
+            generation = self._write(new, sorted({*sent, *removed}) if held else None, meta)
             self._keep_handles(last["handles"], meta["project"])
             found = {path: [ContractRow._make(row) for row in some] for path, some in last["contracts"].items()}
             contracts.write(self.data_dir, meta["run"], meta["project"], found)
             texts.move(digests, sorted(stored - digests.keys()))
-            counts = projections.graph().counts
+            counts = runs.projections.graph().counts
             textless = {*known.get(TEXTLESS, ())} - sent | (sent - texts.paths)
             facts = {"indexed_at": meta["indexed_at"], "files": counts.get("files", 0), "symbols": counts.get("symbols", 0)}
             kept = {
@@ -368,6 +359,21 @@ class Receiving:
             merged = [key for key in may if key.name in last.get("merged", ())]
             dropped = self.overlays.after_line(digests, merged)
         return generation, dropped
+
+    def _write(self, new: Rows, touched: list[str] | None, meta: Mapping[str, str]) -> int:
+        """Write the rows of a push; return the new counter of changes.
+
+        `touched` are the sent and the removed files; None replaces the whole graph.
+        """
+        store, projections = self.runs.store, self.runs.projections
+        if touched is None:
+            generation = store.replace(everything(new), meta)
+            projections.refresh(generation, None)
+        else:
+            delta = self._difference(new, touched)
+            generation = store.apply(delta, meta)
+            projections.refresh(generation, delta)
+        return generation
 
     def _difference(self, new: Rows, touched: list[str]) -> GraphDelta:
         store, projections = self.runs.store, self.runs.projections

@@ -8,12 +8,15 @@ Arrow arrays. 50,000 nodes and 300,000 edges take about 35 MB.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from graphmem.model import CLASS_KINDS, FUNCTION_KINDS, EdgeKind, EdgeSource, SymbolKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -45,7 +48,7 @@ class NodeColumns:
     Element i of each array belongs to node i. Nodes are in the order of their ids.
     """
 
-    id: Any  # pa.StringArray, ascending
+    id: pa.StringArray  # ascending
     label: U8  # FILE | SYMBOL | EXTERNAL
     kind: U8  # position in NODE_KINDS
     path: I32  # position in PathColumns; -1 for externals
@@ -56,13 +59,13 @@ class NodeColumns:
     name_column: I32  # 0-based, in characters
     complexity: I32
     is_test: Bool
-    name: Any  # pa.StringArray: last part of the name; base name of a file
-    qualname: Any  # symbols: inside the file; externals: package and name; files: ""
-    signature: Any
-    doc: Any
-    modifiers: Any
-    entry_point: Any
-    body_hash: Any
+    name: pa.StringArray  # last part of the name; base name of a file
+    qualname: pa.StringArray  # symbols: inside the file; externals: package and name; files: ""
+    signature: pa.StringArray
+    doc: pa.StringArray
+    modifiers: pa.StringArray
+    entry_point: pa.StringArray
+    body_hash: pa.StringArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,12 @@ class PathColumns:
     There is one element for each distinct path of a file or of a symbol, in ascending order of the paths.
     """
 
-    path: Any  # pa.StringArray, ascending
+    path: pa.StringArray  # ascending
     node: I32  # node of the file; -1 when only symbols name the path
-    language: Any
-    module: Any
-    content_hash: Any
-    diagnostic: Any
+    language: pa.StringArray
+    module: pa.StringArray
+    content_hash: pa.StringArray
+    diagnostic: pa.StringArray
     size_bytes: I64
     lines: I32
     error_count: I32
@@ -98,7 +101,7 @@ class EdgeColumns:
     source: U8  # position in EDGE_SOURCES
     rule: U8  # position in `rules`
     line: I32  # first site; 0 if a line has no meaning
-    lines: Any  # pa.StringArray: all sites, comma separated; "" when `line` is the only one
+    lines: pa.StringArray  # all sites, comma separated; "" when `line` is the only one
     by_dst: I32
 
 
@@ -106,12 +109,12 @@ class EdgeColumns:
 class UnresolvedColumns:
     """The calls whose target is unknown, as parallel arrays, sorted by id."""
 
-    id: Any
+    id: pa.StringArray
     path: I32
     caller: I32  # node; -1 when the caller is not in the graph
-    name: Any
+    name: pa.StringArray
     line: I32
-    reason: Any
+    reason: pa.StringArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,7 +35,7 @@ from graphmem.store.base import GraphTables
 _Number = TypeVar("_Number", bound=np.generic)
 
 
-def text(values: Any) -> Any:
+def text(values: pa.Array | pa.ChunkedArray | Sequence[str]) -> pa.StringArray:
     """Convert strings to one contiguous Arrow StringArray without nulls.
 
     `values` is a list, or a column of Arrow.
@@ -53,12 +54,12 @@ def text(values: Any) -> Any:
     return values if values.offset == 0 else pa.concat_arrays([values])
 
 
-def joined(parts: list[Any]) -> Any:
+def joined(parts: Sequence[pa.Array | pa.ChunkedArray | Sequence[str]]) -> pa.StringArray:
     """Concatenate the columns of strings `parts` to one column of Arrow."""
     return pa.concat_arrays([text(part) for part in parts])
 
 
-def numbers(values: Any, dtype: type[_Number]) -> npt.NDArray[_Number]:
+def numbers(values: pa.Array | pa.ChunkedArray, dtype: type[_Number]) -> npt.NDArray[_Number]:
     """Convert an Arrow column of numbers or booleans to numpy; nulls are 0."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
@@ -67,7 +68,7 @@ def numbers(values: Any, dtype: type[_Number]) -> npt.NDArray[_Number]:
     return np.asarray(values.to_numpy(zero_copy_only=False)).astype(dtype)
 
 
-def positions(values: Any, known: Any) -> I32:
+def positions(values: pa.Array | pa.ChunkedArray, known: pa.StringArray) -> I32:
     """Return the position of each of `values` in the column `known`.
 
     The position is -1 for a value that `known` lacks.
@@ -78,7 +79,7 @@ def positions(values: Any, known: Any) -> I32:
     return numbers(pc.fill_null(found, -1), np.int32)
 
 
-def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
+def codes(values: pa.Array | pa.ChunkedArray | Sequence[str], vocabulary: tuple[str, ...], what: str) -> U8:
     """Return the position of each of `values` in the fixed list `vocabulary`.
 
     A vocabulary is, for example, the list of edge kinds. `what` names it in the error.
@@ -111,7 +112,7 @@ def external_names(packages: list[str], names: list[str]) -> tuple[list[str], li
     return short, full
 
 
-def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths: Any) -> NodeColumns:
+def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths: pa.StringArray) -> NodeColumns:
     """Return the nodes of the code graph, from three tables, as arrays.
 
     The order is files, symbols, externals (used packages and their symbols). `paths` is the sorted column of all paths, and the result's
@@ -126,7 +127,7 @@ def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths:
         first = np.zeros(nf, np.int32) + of_files
         return np.concatenate([first.astype(np.int32), numbers(symbols[column], np.int32), np.zeros(nx, np.int32)])
 
-    def of_symbols(column: str) -> Any:
+    def of_symbols(column: str) -> pa.StringArray:
         return joined([blank_files, symbols[column], blank_externals])
 
     return NodeColumns(
@@ -153,7 +154,7 @@ def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths:
     )
 
 
-def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
+def path_columns(files: pa.Table, paths: pa.StringArray, node: I32) -> PathColumns:
     """Return the data of the file at each path, such as language and size.
 
     The values are empty for a path without a file. `node` has the node number of each row of `files`.
@@ -162,7 +163,7 @@ def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
     missing = row < 0
     take = pa.array(np.where(missing, 0, row), mask=missing)
 
-    def texts(column: str) -> Any:
+    def texts(column: str) -> pa.StringArray:
         return text(text(files[column]).take(take))
 
     def ints(column: str, dtype: type[_Number]) -> npt.NDArray[_Number]:
@@ -183,7 +184,7 @@ def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
     )
 
 
-def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...], int]:
+def edge_columns(edges: pa.Table, ids: pa.StringArray) -> tuple[EdgeColumns, tuple[str, ...], int]:
     """Return the edges as arrays, the names of their rules, and a count.
 
     The edges are sorted by (src, kind, dst). A rule states how the target of an edge was found. An edge is left out if its source or
@@ -212,7 +213,7 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
     return columns, tuple(used), edges.num_rows - len(order)
 
 
-def sites(lines: Any, line: npt.NDArray[np.generic]) -> Any:
+def sites(lines: pa.Array | pa.ChunkedArray, line: npt.NDArray[np.generic]) -> pa.StringArray:
     """Return the line numbers of edges with several lines, such as "12,48".
 
     An edge has two lines if, for example, a function calls another function twice. For an edge with one line the string is "", because
@@ -293,7 +294,7 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
     )
 
 
-def take_nodes(columns: NodeColumns, order: npt.NDArray[np.generic], ids: Any, parent: I32) -> NodeColumns:
+def take_nodes(columns: NodeColumns, order: npt.NDArray[np.generic], ids: pa.StringArray, parent: I32) -> NodeColumns:
     """Return the columns of the nodes in another order.
 
     `order` has, for each position in the new order, the position in `columns`. The result has the ids `ids` and the enclosing symbols

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
@@ -13,7 +11,7 @@ from graphmem.projection.graph.build import text
 from graphmem.runtime.arrow import computed
 
 
-def entry_points(arrays: GraphArrays) -> Any:
+def entry_points(arrays: GraphArrays) -> pa.StringArray:
     """Return the kind of entry point of each node, as an Arrow column.
 
     The kind is "" for a node that is not an entry point.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from graphmem.projection.graph.build import text
 
 _FORMAT: Final = 2  # of the file; raise it when a column or a code changes
 _KIND: Final = "graph"
+_Columns = TypeVar("_Columns", NodeColumns, PathColumns, EdgeColumns, UnresolvedColumns)
 
 
 def save_graph(arrays: GraphArrays, path: Path) -> None:
@@ -27,7 +28,7 @@ def save_graph(arrays: GraphArrays, path: Path) -> None:
         OSError: the write failed.
     """
     a = arrays
-    sections: dict[str, Any] = {}
+    sections: dict[str, object] = {}
     for name, part in (("nodes", a.nodes), ("paths", a.paths), ("edges", a.edges), ("unresolved", a.unresolved)):
         texts = {}
         for column in fields(part):
@@ -54,9 +55,11 @@ def load_graph(path: Path, generation: int, notes: list[str] | None = None) -> G
     if saved is None or saved.generation != generation:
         return None
 
-    def part(kind: type[Any], name: str) -> Any:
-        table = saved.sections[name]
-        columns = {c.name: saved.sections[f"{name}.{c.name}"] for c in fields(kind) if f"{name}.{c.name}" in saved.sections}
+    sections = saved.sections
+
+    def part(kind: type[_Columns], name: str) -> _Columns:
+        table = sections[name]
+        columns = {c.name: sections[f"{name}.{c.name}"] for c in fields(kind) if f"{name}.{c.name}" in sections}
         return kind(**columns, **{column: text(table[column]) for column in table.column_names})
 
     parts = part(NodeColumns, "nodes"), part(PathColumns, "paths"), part(EdgeColumns, "edges"), part(UnresolvedColumns, "unresolved")

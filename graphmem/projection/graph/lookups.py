@@ -26,7 +26,7 @@ class StringLookup:
 
     _SCANS: Final = 16
 
-    def __init__(self, column: Any) -> None:
+    def __init__(self, column: pa.StringArray) -> None:
         self._column = column
         self._scans = 0  # look-ups without the table
         self._table: _Table | None = None
@@ -73,7 +73,7 @@ class _Table:
         self._ptr = pointers(code, len(code_of))
 
     @classmethod
-    def of(cls, column: Any) -> _Table:
+    def of(cls, column: pa.StringArray) -> _Table:
         encoded = computed("dictionary_encode", column)
         return cls({word: i for i, word in enumerate(encoded.dictionary.to_pylist())}, np.asarray(encoded.indices, dtype=np.int32))
 
@@ -84,7 +84,7 @@ class _Table:
     def words(self) -> list[str]:
         return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
 
-    def patched(self, merge: Merge, column: Any) -> _Table:
+    def patched(self, merge: Merge, column: pa.StringArray) -> _Table:
         words = column.take(pa.array(merge.placed)).to_pylist()
         code_of = self._code_of
         fresh = dict.fromkeys(word for word in words if word not in code_of)
@@ -94,7 +94,7 @@ class _Table:
         return self if code is self._code else _Table(code_of, code)
 
 
-def _scanned(column: Any, word: str) -> I32:
+def _scanned(column: pa.StringArray, word: str) -> I32:
     try:
         equal = computed("equal", column, pa.scalar(word, column.type))
     except UnicodeEncodeError:  # half of a surrogate pair, which no column has

@@ -125,7 +125,7 @@ class Merge:
             return np.concatenate([(new if is_new else old)[first:end] for is_new, first, end in self._runs])
         return np.concatenate([old, new])[self.gather]
 
-    def take_text(self, old: Any, new: Any) -> Any:
+    def take_text(self, old: pa.StringArray, new: pa.StringArray | Sequence[str]) -> pa.StringArray:
         """Return a column of strings (Arrow) after the merge of old and new rows."""
         new = text(new)
         if self.is_replacement and (not len(new) or old.take(pa.array(self.placed)).equals(new)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,7 @@ class GraphNodes:
         return best if best and 2 * lines[best] >= sum(lines.values()) else ""
 
     @cached_property
-    def entry_points(self) -> Any:
+    def entry_points(self) -> pa.StringArray:
         """Kind of entry point of each node, such as "test", as an Arrow column.
 
         The kind is "" for a node that is not an entry point.

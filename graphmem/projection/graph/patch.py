@@ -10,13 +10,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from graphmem.model import EdgeRow, ExternalRow, FileRow, GraphDelta, SymbolRow
+from graphmem.model import EdgeRow, ExternalRow, FileRow, GraphDelta, SymbolRow, UnresolvedRow
 from graphmem.projection.graph.arrays import (
     EDGE_KINDS,
     EDGE_SOURCES,
@@ -36,6 +36,8 @@ from graphmem.projection.graph.merging import Merge, rows_table
 from graphmem.runtime.arrow import pc
 
 _SCAN_ABOVE: Final = 2_000  # from this number of look-ups on, a decoded list is cheaper than one Arrow scalar at a time
+
+_Row = TypeVar("_Row", FileRow, SymbolRow, ExternalRow, UnresolvedRow)
 
 
 class Patched(NamedTuple):
@@ -66,7 +68,7 @@ def _place(sorted_ids: list[str], ids: Sequence[str]) -> I32:
     return np.fromiter((row_of[key] for key in ids), np.int32, len(ids))
 
 
-def _last_by_id(rows: Iterable[Any]) -> list[Any]:
+def _last_by_id(rows: Iterable[_Row]) -> list[_Row]:
     """Return rows sorted by id; of several rows with one id, only the last."""
     return [row for _, row in sorted({row.id: row for row in rows}.items())]
 
@@ -86,7 +88,7 @@ def patch_arrays(old: GraphArrays, old_ids: list[str], delta: GraphDelta, genera
         generation: number of the database's change that gave the new graph.
     """
     files, symbols, externals = _last_by_id(delta.files), _last_by_id(delta.symbols), _last_by_id(delta.externals)
-    fresh = [row.id for row in sorted([*files, *symbols, *externals], key=lambda row: row.id)]
+    fresh = sorted([*(row.id for row in files), *(row.id for row in symbols), *(row.id for row in externals)])
     gone, known = _locate(old_ids, [*delta.removed_files, *delta.removed_symbols, *delta.removed_externals])
     merge = Merge(len(old_ids), gone[known], *_locate(old_ids, fresh))
     ids = merge.take_list(old_ids, fresh)
@@ -96,7 +98,8 @@ def patch_arrays(old: GraphArrays, old_ids: list[str], delta: GraphDelta, genera
     w_gone, w_known = _locate(w_ids, delta.removed_unresolved)
     w_merge = Merge(len(old.unresolved.id), w_gone[w_known], *_locate(w_ids, [row.id for row in waiting]))
 
-    paths, path_map = _paths(old, merge, w_merge, [row.path for row in [*files, *symbols, *waiting]])
+    used = [*(row.path for row in files), *(row.path for row in symbols), *(row.path for row in waiting)]
+    paths, path_map = _paths(old, merge, w_merge, used)
     nodes = _nodes(old.nodes, merge, (files, symbols, externals), ids, paths, path_map)
     edges, rules, lost = _edges(old, merge, delta, old_ids, ids)
     stored = old.unresolved
@@ -115,7 +118,7 @@ def patch_arrays(old: GraphArrays, old_ids: list[str], delta: GraphDelta, genera
 class _Bisectable(Sequence[str]):
     """Wraps a sorted Arrow column so that `bisect` can search it undecoded."""
 
-    def __init__(self, column: Any) -> None:
+    def __init__(self, column: pa.StringArray) -> None:
         self._column = column
 
     def __len__(self) -> int:
@@ -125,7 +128,7 @@ class _Bisectable(Sequence[str]):
         return self._column[row].as_py()
 
 
-def _paths(old: GraphArrays, merge: Merge, w_merge: Merge, added: list[str]) -> tuple[Any, I32 | None]:
+def _paths(old: GraphArrays, merge: Merge, w_merge: Merge, added: list[str]) -> tuple[pa.StringArray, I32 | None]:
     """Return the sorted paths after a change, and new positions of old paths.
 
     `merge` and `w_merge` say how the old and new rows of nodes and of unresolved calls are merged. `added` has the paths of new rows. The
@@ -151,12 +154,17 @@ def _through(path_map: I32 | None, column: I32) -> I32:
 
 
 def _nodes(
-    old: NodeColumns, merge: Merge, fresh: tuple[list[Any], list[Any], list[Any]], ids: list[str], paths: Any, path_map: I32 | None
+    old: NodeColumns,
+    merge: Merge,
+    fresh: tuple[list[FileRow], list[SymbolRow], list[ExternalRow]],
+    ids: list[str],
+    paths: pa.StringArray,
+    path_map: I32 | None,
 ) -> NodeColumns:
     files, symbols, externals = fresh
     tables = rows_table(FileRow, files), rows_table(SymbolRow, symbols), rows_table(ExternalRow, externals)
     added = node_columns(*tables, paths)
-    by_id = [row.id for row in (*files, *symbols, *externals)]
+    by_id = [*(row.id for row in files), *(row.id for row in symbols), *(row.id for row in externals)]
     order = np.array(sorted(range(len(by_id)), key=by_id.__getitem__), np.int64)
     parents = {row.id: row.parent_id for row in symbols}
     of_added = _place(ids, [parents.get(by_id[i], "") for i in order.tolist()])
@@ -172,7 +180,7 @@ def _nodes(
     return NodeColumns(**columns)
 
 
-def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: list[str], paths: Any) -> PathColumns:
+def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: list[str], paths: pa.StringArray) -> PathColumns:
     """Return the data, such as language and size, of each file after a change.
 
     The result is in path order. `merge` tells which nodes of the graph stay, and where new ones go. `files` has the new and changed files,
@@ -283,7 +291,7 @@ def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tupl
     return rules, None if rules == old.rules or not old.rules else rule_codes(list(old.rules), rules)
 
 
-def _sorted_column(column: Any, look_ups: int) -> Sequence[str]:
+def _sorted_column(column: pa.StringArray, look_ups: int) -> Sequence[str]:
     """Return a sorted column of strings in a form that `bisect` can search.
 
     For many searches (`look_ups`), the column is decoded to a list. For few, only the values that are compared are decoded.
@@ -310,7 +318,7 @@ def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
     return np.insert(stayed, np.searchsorted(keys[stayed], keys[fresh]), fresh).astype(np.int32)
 
 
-def _ends(rows: Sequence[Any], ids: list[str]) -> tuple[npt.NDArray[np.generic], I32, I32]:
+def _ends(rows: Sequence[EdgeRow | tuple[str, str, str]], ids: list[str]) -> tuple[npt.NDArray[np.generic], I32, I32]:
     """Return arrays with the kind code, source node and destination of edges.
 
     Each of `rows` begins with (kind, source id, destination id). `ids` are the sorted ids of all nodes. A node is given by its number, and
