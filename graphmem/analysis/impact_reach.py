@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pyarrow.compute as pc
 
 from graphmem.analysis.chances import FULL_DEPTH, Reached, chances_of_tests
 from graphmem.analysis.completeness import LEAST, in_order
 from graphmem.analysis.walk import FloatArray, IntArray, Walk, forward, reverse, walk
 from graphmem.model import EdgeKind, EdgeSource
 from graphmem.projection.graph.arrays import EDGE_SOURCES, without
+from graphmem.runtime.arrow import containing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -155,7 +155,7 @@ def _before_memoized(view: GraphView, found: Found, seeds: Sequence[int], values
 def _memoized(view: GraphView) -> IntArray:
     """Return the functions whose results Python stores, by position."""
     if view not in _MEMOIZED:
-        _MEMOIZED[view] = np.flatnonzero(pc.match_substring(view.arrays.nodes.modifiers, "memoized").to_numpy(zero_copy_only=False))
+        _MEMOIZED[view] = np.flatnonzero(containing(view.arrays.nodes.modifiers, "memoized").to_numpy(zero_copy_only=False))
     return _MEMOIZED[view]
 
 
