@@ -77,16 +77,15 @@
   name: (simple_identifier) @name
   name: (_)? @returns) @definition.method @modifier.abstract
 
-; extension Name { func name(parameters) {…} }
+; extension Space.Name<Type> { func name(parameters) {…} }
 (class_declaration
   declaration_kind: "extension"
-  name: (user_type
-    (type_identifier) @owner)
+  name: (user_type) @owner
   body: (class_body
     (function_declaration
       name: (simple_identifier) @name
       name: (_)? @returns
-      body: (function_body) @body) @definition.method))
+      body: (function_body) @body) @definition.method @modifier.extension))
 
 ; static, private
 (function_declaration

@@ -1,4 +1,4 @@
-"""Blank all but one branch of an `#if` that cuts through a statement."""
+"""Blank branches and directives of an `#if` that the grammar cannot parse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DIRECTIVE: Final = re.compile(rb"^[ \t]*#[ \t]*(?P<word>if|elif|else|endif)(?:n?def)?\b(?:[^\\\n]|\\\r?\n|\\)*", re.MULTILINE)
+_DIRECTIVE: Final = re.compile(rb"^[ \t]*#[ \t]*(?P<word>if|elif|elseif|else|endif)(?:n?def)?\b(?:[^\\\n]|\\\r?\n|\\)*", re.MULTILINE)
 COMMENT: Final = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\\\n]|\\\r?\n|\\)*", re.DOTALL | re.MULTILINE)
 """A comment or a directive."""
 
@@ -29,6 +29,21 @@ def whole(source: bytes) -> bytes:
         for match in directives:
             _blank(found, match.start(), match.end())
         if len(directives) > 2:
+            _blank(found, directives[1].end(), directives[-1].start())
+    return bytes(found)
+
+
+def without_conditions(source: bytes) -> bytes:
+    """Replace the directives of each `#if` by blanks.
+
+    Only the first branch is kept if a branch begins or ends inside a block. Otherwise all branches are kept.
+    """
+    found = bytearray(source)
+    for directives in _conditions(source) if b"#if" in source else ():
+        for match in directives:
+            _blank(found, match.start(), match.end())
+        branches = (COMMENT.sub(b"", source[first.end() : last.start()]) for first, last in pairwise(directives))
+        if any(branch.count(b"{") != branch.count(b"}") for branch in branches):
             _blank(found, directives[1].end(), directives[-1].start())
     return bytes(found)
 

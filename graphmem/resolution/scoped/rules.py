@@ -8,7 +8,8 @@ module.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING, TermIndex
@@ -66,7 +67,7 @@ class ScopedRules(ScopedProtocols):
 
         An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
         """
-        if self._reopened is True:
+        if self._reopened is True and not self._extends:
             return self._reopened_members(inference, entry, receiver, name)
         return extensions(self, inference, entry, receiver, name) if self._extends else ()
 
@@ -151,20 +152,35 @@ class ScopedRules(ScopedProtocols):
 
         If the language has names for the parts of pairs, the elements of a map are pairs of a key and a value.
         """
-        written = last_name(entry.terms[base])
-        is_known = written in self._containers or written in self._transparent or written in self._pairs
-        if is_known and inference.project.knows_name(written):
+        return self.filled(inference, entry, scope, (base, key), partial(inference.declared, entry, scope))
+
+    def filled(
+        self,
+        inference: Inference,
+        entry: FileEntry,
+        scope: int,
+        written: tuple[TermIndex, TermIndex],
+        declared: Callable[[TermIndex], Type],
+    ) -> Type:
+        """Return the type of a generic annotation, given the types of its arguments.
+
+        `written` has the indices of `Base` and `Key`, and `declared` returns the type of an argument. See `generic`.
+        """
+        base, key = written
+        name = last_name(entry.terms[base])
+        is_known = name in self._containers or name in self._transparent or name in self._pairs
+        if is_known and inference.project.knows_name(name):
             count = len(items_or_itself(entry.terms, key))
             if any(atom[0] == CLASS for atom in self.generic_objects(inference, entry, scope, base, count)):  # a class of the project
                 return super().generic(inference, entry, scope, base, key)
-        if written in self._pairs:
-            return tuple_of(inference.declared(entry, scope, one_key) for one_key in items_or_itself(entry.terms, key))
-        if written and (written in self._containers or written in self._transparent):
+        if name in self._pairs:
+            return tuple_of(declared(one_key) for one_key in items_or_itself(entry.terms, key))
+        if name and (name in self._containers or name in self._transparent):
             arguments = items_or_itself(entry.terms, key)
-            if written in self._transparent:
-                return inference.declared(entry, scope, arguments[0]) if arguments else EMPTY
-            kind, order = self._containers[written]
-            given = [inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order]
+            if name in self._transparent:
+                return declared(arguments[0]) if arguments else EMPTY
+            kind, order = self._containers[name]
+            given = [declared(arguments[i]) if i < len(arguments) else EMPTY for i in order]
             return box(kind, tuple_of(given), *given[1:]) if kind == "map" and self._parts else box(kind, *given)
         return super().generic(inference, entry, scope, base, key)
 
