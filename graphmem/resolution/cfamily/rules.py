@@ -6,7 +6,7 @@ or the module in it, given as its position among the file's definitions; 0 is th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NEW, OPERATOR, STRING, TermIndex
@@ -16,12 +16,13 @@ from graphmem.resolution.cfamily.conversions import conversions
 from graphmem.resolution.cfamily.fitness import TEXTS, declared_of, fit, fit_pointer, fit_value, is_number, written
 from graphmem.resolution.cfamily.names import is_for_windows
 from graphmem.resolution.cfamily.operators import CFamilyOperators
+from graphmem.resolution.cfamily.templates import ARROW, pointed, type_parameters
 from graphmem.resolution.cfamily.written import declared_as
 from graphmem.resolution.files.call_index import CallSite
 from graphmem.resolution.files.file_entry import Place
 from graphmem.resolution.values.fitness import EXACT
 from graphmem.resolution.values.symbol import Symbol
-from graphmem.resolution.values.terms import call_at
+from graphmem.resolution.values.terms import call_at, items_or_itself, last_name
 from graphmem.resolution.values.types import (
     BOX,
     CLASS,
@@ -35,6 +36,7 @@ from graphmem.resolution.values.types import (
     Instance,
     Outside,
     Type,
+    join,
     join_all,
     one,
     ordered,
@@ -145,8 +147,74 @@ class CFamilyRules(CFamilyOperators):
             if place.slot.kind == "binding":
                 binding = place.entry.facts.bindings[place.slot.index]
                 is_alias = binding.op == "assign" and binding.annotation < 0 and binding.value >= 0
-                if is_alias and place.entry.terms[binding.value][0] == INDEX:
+                value = place.entry.terms[binding.value] if is_alias else None
+                if value is not None and value[0] == ATTR and value[2] in _ITERATORS:
+                    value = place.entry.terms[value[1]]
+                if value is not None and value[0] == INDEX:
                     yield place
+
+    def holder_of(self, inference: Inference, value: Type, name: str) -> Type:
+        """Return the type of the object whose member `x.name` is.
+
+        `value` is the type of `x`. An iterator of a container has the type of the container. A member that no container has is therefore
+        one of the element to which the iterator points.
+        """
+        if name in self._container_members or not any(atom[0] == BOX and atom[1] == "list" for atom in value):
+            return value
+        elements = (atom[2][-1] if atom[0] == BOX and atom[1] == "list" and atom[2] else one(atom) for atom in ordered(value))
+        return inference.expanded(join_all(elements))
+
+    def filled(
+        self,
+        inference: Inference,
+        entry: FileEntry,
+        scope: int,
+        written: tuple[TermIndex, TermIndex],
+        declared: Callable[[TermIndex], Type],
+    ) -> Type:
+        """Return the type of `Name<…>`, given the types of the arguments.
+
+        For an alias of a template, the arguments replace the alias's type parameters: with `template <typename T> using List =
+        std::vector<T>`, `List<Item>` is a `vector<Item>`. For a class of the project that acts as a pointer, the type has the class to
+        which it points as well.
+        """
+        base, key = written
+        arguments = items_or_itself(entry.terms, key)
+        name = last_name(entry.terms[base])
+        if name not in self._containers and name not in self._transparent and name not in self._pairs:
+            for place in self._aliases(inference, entry, scope, entry.terms[base]):
+                given = tuple(declared(argument) for argument in arguments)
+                memo = place.entry.memo
+                found: Type = inference.project.solver.ask(
+                    memo, ("alias", place.slot.index, given), self._of_alias, inference, place, given
+                )
+                if found:
+                    return found
+        found = super().filled(inference, entry, scope, written, declared)
+        for atom in ordered(found) if inference.project.knows_name(ARROW) else ():
+            position = pointed(inference, atom[1]) if atom[0] == INST else -1
+            if 0 <= position < len(arguments):
+                found = join(found, declared(arguments[position]))
+        return found
+
+    def _of_alias(self, inference: Inference, place: Place, given: tuple[Type, ...]) -> Type:
+        """Return the type of an alias of a template, given its arguments.
+
+        `given` are the types of the arguments. The result is empty if the alias has no type parameters.
+        """
+        entry, scope, slot = place
+        binding = entry.facts.bindings[slot.index]
+        known = dict(zip(type_parameters(entry, scope, binding.line, binding.end_line), given, strict=False))
+
+        def declared(term: TermIndex) -> Type:
+            written = entry.terms[term]
+            if written[0] == NAME and written[1] in known:
+                return known[written[1]]
+            if written[0] == INDEX:
+                return self.filled(inference, entry, scope, (written[1], written[2]), declared)
+            return inference.declared(entry, scope, term)
+
+        return declared(TermIndex(binding.value)) if known else EMPTY
 
     def builtin(self, name: str) -> Type:
         """Return the type of a name that the language defines.

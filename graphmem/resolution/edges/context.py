@@ -57,7 +57,7 @@ class FileContext:
 
         If nothing else tells the type, and `name` is private, as `__name` in Python, the result is the class that contains the code.
         """
-        return self.value(reference, receiver) or self.inference.private_receiver(self.entry, reference.scope, name)
+        return self.inference.receiver(self.entry, reference.scope, self.value(reference, receiver), name)
 
     def _known(self, value: Type) -> Type:
         """Return a type without placeholders for results of a caller's block.

@@ -33,10 +33,10 @@ class AsksNames(Protocol):
         """
         ...
 
-    def private_receiver(self, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the type of an object `x` in code that uses a private `x.__name`.
+    def receiver(self, entry: FileEntry, scope: int, value: Type, name: str) -> Type:
+        """Return the type of the object whose member `x.name` is.
 
-        In Python, only an object of the class around the code can have this attribute.
+        `value` is the type of `x`. If it is empty, a private name can tell the class, as `__name` does in Python.
         """
         ...
 

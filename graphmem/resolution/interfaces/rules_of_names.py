@@ -91,6 +91,13 @@ class NameRules:
         """
         return -1
 
+    def holder_of(self, inference: Inference, value: Type, name: str) -> Type:
+        """Return the type of the object whose member `x.name` is.
+
+        `value` is the type of `x`, and by default the result. In C++, an iterator `x` has the members of the element to which it points.
+        """
+        return value
+
     script_endings: tuple[str, ...] = ()
     """Endings of files whose names no other file sees, such as `build.sc`."""
 

@@ -162,7 +162,7 @@ class ScopedRules(ScopedProtocols):
         written: tuple[TermIndex, TermIndex],
         declared: Callable[[TermIndex], Type],
     ) -> Type:
-        """Return the type of a generic annotation, given the types of its arguments.
+        """Return the type of a generic annotation, given its arguments.
 
         `written` has the indices of `Base` and `Key`, and `declared` returns the type of an argument. See `generic`.
         """

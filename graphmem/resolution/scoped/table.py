@@ -29,7 +29,7 @@ _KEYS: Final = frozenset(
         *("types", "string", "conversions", "containers", "transparent", "element", "type_of", "itself", "makes", "maps", "parts"),
         *("shared_variables", "closed", "group", "pairs", "makers", "catches", "library_members", "no_result"),
         *("library", "standard", "typed_results", "functions", "results", "common", "blocks", "block", "iterator", "iterates"),
-        *("of_elements", "of_object", "operators", "text", "prints", "delegates", "expressions"),
+        *("of_elements", "of_object", "operators", "text", "prints", "delegates", "expressions", "container_members"),
     }
 )
 MAX_PACKAGES: Final = 3
@@ -125,6 +125,7 @@ class ScopedTable(PackageRules):
         }
         self._transparent = frozenset(table.get("transparent", ()))
         self._element = frozenset(table.get("element", ()))
+        self._container_members = frozenset(str(table.get("container_members", "")).split())
         self._type_of = str(table.get("type_of", ""))
         self._itself = frozenset(table.get("itself", ()))
         self.lists_of_arguments = frozenset({"list", "tuple"})

@@ -301,7 +301,7 @@ class Evaluation:
                 _, base, name = term
                 return self._narrow(self.attribute(self.expanded(self.term(entry, scope, base, line)), name), narrowed)
         _, base, name = term
-        value = self.expanded(self.term(entry, scope, base, line)) or self.private_receiver(entry, scope, name)
+        value = self.receiver(entry, scope, self.expanded(self.term(entry, scope, base, line)), name)
         found = self.attribute(value, name)
         if found is TOP or is_own(found):
             return found
@@ -313,11 +313,13 @@ class Evaluation:
         known = rules_of(entry).member_of_library
         return join_all(known(atom) or one(atom) for atom in ordered(found)) if found else found
 
-    def private_receiver(self, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the type of an object `x` in code that uses a private `x.__name`.
+    def receiver(self, entry: FileEntry, scope: int, value: Type, name: str) -> Type:
+        """Return the type of the object whose member `x.name` is.
 
-        In a class `A` of Python, `x.__name` can only be an attribute of an `A`. The result is empty for other names.
+        `value` is the type of `x`. If it is empty, `__name` can only be an attribute of the class around the code, in Python.
         """
+        if value:
+            return rules_of(entry).holder_of(self, value, name)
         owner = rules_of(entry).private_owner(entry, scope, name)
         return one((INST, entry.symbols[owner], False)) if owner >= 0 else EMPTY
 
