@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from tree_sitter import QueryCursor
 
 from graphmem.parsing.facts import (
+    ASSIGNED,
     AWAIT,
     CALL,
     FORMAT,
@@ -322,7 +323,7 @@ class _Extraction(Definitions):
             self.add_reference("implicit", term, node)
 
     def useful_references(self) -> list[Reference]:
-        """Return all references (uses of names) except reads of local variables.
+        """Return all references (uses of names) except those of local variables.
 
         Local variables are those of the function that contains the use, and of the functions around it.
         """
@@ -333,7 +334,8 @@ class _Extraction(Definitions):
                 local[definition.index] = {parameter.name for parameter in definition.parameters}
         for binding in self.bindings:
             target = terms[binding.target]
-            if binding.op not in TESTS_OF_CLASS and target[0] == NAME and (binding.scope in local or binding.op == "local"):
+            declares = binding.op not in TESTS_OF_CLASS and binding.op not in ASSIGNED
+            if declares and target[0] == NAME and (binding.scope in local or binding.op == "local"):
                 local.setdefault(binding.scope, set()).add(target[1])
         for found in self.imports:
             if found.scope in local:
@@ -344,7 +346,7 @@ class _Extraction(Definitions):
 
         def is_local(reference: Reference) -> bool:
             term = terms[reference.term]
-            if reference.kind != "read" or term[0] != NAME:
+            if reference.kind not in ("read", "write") or term[0] != NAME:
                 return False
             scope = reference.scope
             while scope >= 0:

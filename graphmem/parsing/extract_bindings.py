@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import (
+    ASSIGNED,
     ATTR,
     ENTER,
     INDEX,
@@ -175,7 +176,7 @@ class Bindings(Extraction):
         if op == "set" and (operator != NAME or self.definitions[self.scope].kind not in FUNCTION_LIKE):
             op = "assign"  # only a plain name in a function can belong to an outer scope
         self.add_binding(term, op, value, annotation, lines)
-        if operator in (ATTR, INDEX):
+        if operator in (ATTR, INDEX) or (operator == NAME and self._may_be_outer(op, self.builder.text(target))):
             self.add_reference("write", term, target)
         elif (
             operator == NAME
@@ -184,6 +185,14 @@ class Bindings(Extraction):
             and not self.is_in_nameless_function(target)
         ):
             self.define_variable(target, statement)
+
+    def _may_be_outer(self, op: str, name: str) -> bool:
+        """Whether an assignment to a name may change a variable outside.
+
+        `op` is the kind of binding. The function in which the name is assigned does not declare it by this assignment.
+        """
+        is_in_function = self.definitions[self.scope].kind in FUNCTION_LIKE
+        return is_in_function and (op in ASSIGNED or (self.scope, name) in self.elsewhere)
 
     def items_of(self, value: OptionalTerm, count: int) -> tuple[TermIndex, ...] | None:
         """Return the items of a tuple or list expression with `count` items.

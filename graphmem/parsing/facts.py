@@ -233,6 +233,11 @@ class Import(NamedTuple):
     alias_spot: Spot = NOWHERE  # of the local name
 
 
+ASSIGNED: Final = frozenset({"set", "augment"})
+"""Bindings that do not declare a name in languages with declarations.
+
+The name may belong to an outer scope.
+"""
 TESTS_OF_CLASS: Final = ("narrow", "exclude")
 """Kinds of bindings that say which class a value has, and give it no value."""
 

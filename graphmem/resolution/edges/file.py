@@ -21,7 +21,7 @@ from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.rows import FileResolution
 from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.edges.tested import add_subjects
-from graphmem.resolution.edges.variables import ASSIGNED, VariableUses
+from graphmem.resolution.edges.variables import VariableUses
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.interfaces.inference import Inference
 from graphmem.resolution.interfaces.language import rules_of
@@ -95,8 +95,6 @@ class _Resolving:
         for binding in self.entry.facts.bindings:
             if binding.annotation >= 0:
                 self.annotations.type_use(self.entry.symbols[binding.scope], binding.scope, binding.annotation, binding.line)
-            if binding.op in ASSIGNED:
-                self.variables.assigned(binding)
         for reference in self.entry.facts.references:
             resolve = self.by_kind.get(reference.kind)
             if reference.name_line:

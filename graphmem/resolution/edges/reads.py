@@ -181,9 +181,11 @@ class Reads:
         return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
 
     def write(self, reference: Reference) -> None:
-        """Add edges for `x.name = …`, `x[key] = …` and `del x.name`."""
+        """Add edges for `x = …`, `x.name = …`, `x[key] = …` and `del x.name`."""
         term = self.terms[reference.term]
-        if term[0] == INDEX:
+        if term[0] == NAME and reference.kind == "write":
+            self.variables.assigned(reference, term[1])
+        elif term[0] == INDEX:
             self.implicit.call_first(reference, term[1], rules_of(self.entry).item_setters)
             self.implicit.call_on_key(reference, term[2], rules_of(self.entry).key_methods, term[1])
         elif term[0] == ATTR:

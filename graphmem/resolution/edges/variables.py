@@ -10,10 +10,9 @@ use that is resolved: a call, a read, a write or an operation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, NAME, Binding, Reference, TermIndex
+from graphmem.parsing.facts import ASSIGNED, ATTR, NAME, Reference, TermIndex
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.files.file_entry import FileEntry
 from graphmem.resolution.interfaces.language import rules_of
@@ -21,12 +20,6 @@ from graphmem.resolution.type_inference import definitions
 from graphmem.resolution.values.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.values.terms import call_at
 from graphmem.resolution.values.types import CLASS, INST, SUPEROBJ, Receiver, SuperObject, ordered
-
-ASSIGNED: Final = frozenset({"set", "augment"})
-"""Bindings that do not declare a name in languages with declarations.
-
-The name may belong to an outer scope.
-"""
 
 
 class VariableUses:
@@ -142,17 +135,14 @@ class VariableUses:
                     return found
         return None
 
-    def assigned(self, binding: Binding) -> None:
+    def assigned(self, reference: Reference, name: str) -> None:
         """Add an edge for an assignment in a function to an outer variable.
 
-        The variable belongs to a module or a class.
+        The variable `name` belongs to a module or a class.
         """
-        target = self.terms[binding.target]
-        if target[0] == NAME and self.entry.definitions[binding.scope].kind in FUNCTION_KINDS:
-            for symbol in self.outer(binding.scope, target[1]):
-                self.context.evidence.edge(
-                    EdgeKind.REFERENCES, self.entry.symbols[binding.scope].id, symbol.id, self.rule_for(symbol), binding.line
-                )
+        if self.entry.definitions[reference.scope].kind in FUNCTION_KINDS:
+            for symbol in self.outer(reference.scope, name):
+                self.use_variable(reference, symbol)
 
     def outer(self, scope: int, name: str) -> Iterator[Symbol]:
         """Yield the outer variables that an assignment in a function changes.

@@ -108,3 +108,41 @@ def test_an_answer_during_an_index_run_has_all_usages(tmp_path):
         found = UsageQuestions(graph, Positions(graph)).usages("shop/price.py:rounded")
         assert graph.is_renewed
         assert places(found.usages) == wanted
+
+
+COUNTERS = {
+    "A.java": "class A {\n  int seen = 0;\n  void add() { seen += 2; }\n  boolean set() { seen = 3; return seen > 2; }\n}\n",
+    "b.cs": "class B {\n  int seen = 0;\n  void add() { seen += 2; }\n  bool set() { seen = 3; return seen > 2; }\n}\n",
+    "c.go": "package c\n\nvar seen = 0\n\nfunc add() { seen += 2 }\n\nfunc set() bool { seen = 3; return seen > 2 }\n",
+    "d.ts": "let seen = 0;\nexport function add() { seen += 2; }\nexport function set() { seen = 3; return seen > 2; }\n",
+    "e.rs": "static mut SEEN: i32 = 0;\nfn add() { unsafe { SEEN += 2; } }\nfn set() -> bool { unsafe { SEEN = 3; SEEN > 2 } }\n",
+    "f.py": "seen = 0\n\n\ndef add():\n    global seen\n    seen += 2\n\n\ndef set():\n    global seen\n    seen = 3\n    return seen\n",
+    "g.ts": "export let given = 0;\nexport function own() { let given = 1; given = 2; return given; }\n",
+}
+
+
+def test_assignments_to_a_variable_outside_the_function_and_later_reads_are_usages(tmp_path):
+    """A rename would else leave the old name there."""
+    for path, text in COUNTERS.items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
+        opened.index(tmp_path)
+        uses = {
+            path: [
+                opened.usages(one.symbol.id).usages for one in opened.outline(path).entries if one.symbol.name.lower() in ("seen", "given")
+            ]
+            for path in COUNTERS
+        }
+    lines = {path: [one.range.line for one in found[0] if one.role == "use"] for path, found in uses.items()}
+    assert lines == {
+        "A.java": [3, 4, 4],
+        "b.cs": [3, 4, 4],
+        "c.go": [5, 7, 7],
+        "d.ts": [2, 3, 3],
+        "e.rs": [2, 3, 3],
+        "f.py": [6, 11, 12],
+        "g.ts": [],
+    }
+    for path, found in uses.items():
+        written = COUNTERS[path].split("\n")
+        assert {written[one.range.line - 1][one.range.column : one.range.end_column].lower() for one in found[0]} <= {"seen", "given"}
