@@ -95,7 +95,11 @@ ViewFormat: TypeAlias = Annotated[
 ]
 MemorySort: TypeAlias = Annotated[
     Literal["newest", "oldest", "updated", "importance", "confidence", "strength", "used", "worth"],
-    Vocabulary("MemorySort", "Order of a list of memories; `worth` puts pinned memories first, then warnings and decisions."),
+    Vocabulary(
+        "MemorySort",
+        "Order of a list of memories; `worth` puts pinned memories first, then warnings and decisions. "
+        "`worth` and `newest` put memories from the project's own files last.",
+    ),
 ]
 MemoryUse: TypeAlias = Annotated[
     Literal["injected", "used", "confirmed"], Vocabulary("MemoryUse", "How a memory was used: shown to an agent, used by it, or confirmed.")

@@ -164,6 +164,8 @@ class _Run:
             voted = []
         if (found is not None or coded is not None) and not scored and not voted:
             self.notes.append("no text has a word of the query, and no vector is near it")
+            if coded is None:
+                self.notes.append('`graphmem ask "why …?"` also looks for reasons in documents, comments and commits')
         hits = code_hits(shot, voted, coded.units, request) if coded is not None else []
         if index is not None and coded is not None and scored:
             scored = self._without_strangers(index, scored, hits, coded)

@@ -6,6 +6,9 @@ from urllib.parse import quote
 
 import pytest
 
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+
 pytestmark = pytest.mark.browser
 
 TEACH = ("/explore/teach", "document.querySelector('textarea')")
@@ -99,6 +102,39 @@ def test_the_page_of_an_answer_is_about_the_code_in_the_question_and_not_about_i
     assert tab.value("new URL(document.querySelector('main .card a.button').href).searchParams.get('of')") == "Graph.add_edge"
 
 
+def test_whether_one_module_uses_another_is_answered_with_yes_or_no(tab, explorer, remembered, visit):
+    found = remembered.modules()
+    weights = {(one.src_name, one.dst_name): one.weight for one in found.dependencies}
+    (of, on), weight = next((pair, weight) for pair, weight in weights.items() if (pair[1], pair[0]) not in weights)
+    many = f"{weight:,} edge leads" if weight == 1 else f"{weight:,} edges lead"
+    for question, said in (
+        (f"does {of} use {on}?", f"Yes: {many} from {of} to {on}."),
+        (f"is {on} used by {of}?", f"Yes: {many} from {of} to {on}."),
+        (f"does {on} depend on {of}?", f"No edge leads from {on} to {of}."),
+    ):
+        visit(f"{explorer}/explore/ask?q={quote(question)}", "document.querySelector('main .card .answer')")
+        assert tab.value("document.querySelector('.answer').textContent").startswith(said)
+    tab.value("document.querySelector('main .card a.button').click()")
+    tab.until(f"document.querySelector('main').textContent.includes('{on} does not use {of}.')")
+
+
+def test_of_two_modules_with_the_same_last_name_a_question_means_the_one_nearest_to_the_root(tab, tmp_path, serve, visit):
+    root = tmp_path / "project"
+    for folder in ("shop", "web/pages/shop"):
+        (root / folder).mkdir(parents=True)
+        for name in "abcd":
+            uses = "".join(f"from {folder.replace('/', '.')}.{other} import {other}\n" for other in "abcd" if other != name)
+            calls = "".join(f"    {other}()\n" for other in "abcd" if other != name)
+            (root / folder / f"{name}.py").write_text(f"{uses}\n\ndef {name}():\n{calls}", encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        names = {one.name for one in memory.modules().modules}
+        assert sum(one.split("/")[-1] == "shop" for one in names) == 2, names
+        with serve(memory) as address:
+            visit(f"{address}/explore/ask?q={quote('what is risky to touch in shop?')}", "document.querySelector('main .card a.button')")
+            assert tab.value("new URL(document.querySelector('main .card a.button').href).searchParams.get('of')") == "shop"
+
+
 def test_a_name_that_is_not_in_the_index_is_not_answered_with_figures_of_other_code(tab, explorer, remembered, visit):
     visit(f"{explorer}/explore/ask?q={quote('who knows Frobnicator.spin?')}", "document.querySelector('main .card .answer')")
     assert tab.value("document.querySelector('.answer').textContent") == "The index has no file, module or symbol named Frobnicator.spin."
@@ -125,6 +161,12 @@ def test_memories_with_all_words_are_listed_apart_from_those_that_are_only_near(
     assert "creates missing nodes" not in tab.value("document.querySelector('main div.nearest').textContent")
     visit(explorer + "/explore/memories?text=silently+outermost", near)
     assert tab.value("document.querySelector('main ul.memories').textContent").startswith("No memory has all of these words.")
+    reasons = "[...document.querySelectorAll('main a')].find((one) => one.textContent.startsWith('Look for reasons in '))"
+    assert tab.value(f"new URL({reasons}.href).search") == "?q=why+silently+outermost"
+    names = ("from_sparse6_bytes", "lollipop_graph", "EdgePartition", "circular_layout", "pagerank")
+    unknown = next(name for name in names if not remembered.symbol(name).known.memories)
+    visit(f"{explorer}/explore/code?at={unknown}", reasons)
+    assert tab.value(f"new URL({reasons}.href).search") == f"?q=why+{unknown}"
 
 
 def test_a_question_for_a_reason_is_answered_with_passages_that_give_one(tab, explorer, remembered, visit):

@@ -191,7 +191,10 @@ def list_(
     sort: Annotated[
         str,
         typer.Option(
-            "--sort", **options.one_of(MemorySort), help="Order of the list; worth: pinned memories first, then warnings and decisions."
+            "--sort",
+            **options.one_of(MemorySort),
+            help="Order of the list; worth: pinned memories first, then warnings and decisions. "
+            "worth and newest put memories from the project's own files last.",
         ),
     ] = "newest",
     limit: Limit = 50,

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h, later, plain } from "./dom.js";
-import { choice, day, failure, field, go, into, isBeginning, knownList, MOST_TEXT, short, link, nameOf, note, sureness, symbolField, to } from "./parts.js";
+import { choice, day, failure, field, go, into, isBeginning, knownList, MOST_TEXT, short, link, nameOf, note, reasonsFor, sureness, symbolField, to } from "./parts.js";
 import { actions, bearings, flags, inPlace, provenance } from "./memory.js";
 import { words } from "./words.js";
 
@@ -64,7 +64,7 @@ export async function show(page, parameters, signal) {
       fill(more, next);
       fill(near);
       if (text) nearInMeaning(near, text, new Set(found.edges.map(({ node }) => node.shortId)), turn.signal);
-      if (entries.length || !place) return entries.length ? entries : h("li", null, text ? w.none_words : w.none);
+      if (entries.length || !place) return entries.length ? entries : h("li", null, text ? [w.none_words, " ", reasonsFor(text)] : w.none);
       const beside = h("li.nearest");
       nearest(beside, place.path, turn.signal);
       return [h("li", null, w.none_about), beside];

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, commitLine, day, details, failure, folded, into, kindChip, knownList, link, listing, nameOf, noted, refOf, riskReasons, site, symbolLink, to, where } from "./parts.js";
+import { certainty, chip, commitLine, day, details, failure, folded, into, kindChip, knownList, link, listing, nameOf, noted, reasonsFor, refOf, riskReasons, site, symbolLink, to, where } from "./parts.js";
 import { showSymbol } from "./workspace.js";
 import { words } from "./words.js";
 
@@ -54,7 +54,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, r
     FIRST.map((name) => relation(w[name], symbol, name, signal)),
     between,
     RELATIONS.map((name) => relation(w[name], symbol, name, signal)),
-    details(words.known.about[whole ? "file" : "symbol"], symbol.known.memories.length + symbol.known.more, true, knownList(symbol.known, w.no_memories, symbol.path ? [symbol.path] : [], "file")),
+    details(words.known.about[whole ? "file" : "symbol"], symbol.known.memories.length + symbol.known.more, true, knownList(symbol.known, [w.no_memories, " ", reasonsFor(nameOf(symbol))], symbol.path ? [symbol.path] : [], "file")),
     together,
     history,
   );

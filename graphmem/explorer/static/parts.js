@@ -240,6 +240,9 @@ export function sureness(confidence) {
 /** The beginning of a text, without Markdown. */
 export const short = (text, most) => (plain(text).length > most ? `${plain(text).slice(0, most)}…` : plain(text));
 
+/** A link to the reasons that documents, comments and commits give for something, also where nobody wrote a memory. */
+export const reasonsFor = (text) => link(to("ask", { q: words.memories.why(text) }), words.memories.elsewhere);
+
 /**
  * Memories about the code of an answer: the target's own first, each with the code it is about and the reason to check it.
  * @param {string[]} paths  files of the answer, in which the memories that it only counts are found.

@@ -8,7 +8,7 @@ import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
 
 const NAMED = 3; // callers that an answer names
-const PAGES = { callees: "code", entries: "onboarding", flows: "home", known: "memories", tests: "impact" }; // the page of a route, if it has another name
+const PAGES = { callees: "code", entries: "onboarding", flows: "home", known: "memories", tests: "impact", uses: "matrix" }; // the page of a route, if it has another name
 const ABOUT_MODULES = new Set(["people", "risk", "cut", "decisions"]);
 const ABOUT_CODE = new Set(["impact", "code", "callees", "coaccess", "known", "tests"]);
 const MOST_EDGES = 100; // of a relation, among which the telling ones are named
@@ -16,7 +16,10 @@ const TRIED = 12; // symbols that a word of a question may mean
 
 /** The page for a question, and what the question is about; null when search has to answer it. */
 export async function routed(question, signal) {
-  const view = words.ask.routes.find(([pattern]) => pattern.test(question))?.[1];
+  const [first, second] = words.ask.routes.filter(([pattern]) => pattern.test(question)).map(([, name]) => name);
+  const both = first === "uses" ? await twoModules(question, signal) : null;
+  if (both) return { view: "uses", subject: both };
+  const view = first === "uses" ? second : first;
   if (!view) return null;
   if (!ABOUT_MODULES.has(view) && !ABOUT_CODE.has(view)) return { view, subject: null };
   const own = view === "people" ? await directory(question, signal) : view === "known" ? await folderIn(question, signal) : null;
@@ -48,8 +51,8 @@ async function subject(question, modulesToo, signal) {
   }
   const plain = said.filter((one) => !isCode(one) && !words.ask.general.test(one));
   for (const word of plain) {
-    const last = names.includes(word) ? [word] : names.filter((name) => name.split("/").at(-1).toLowerCase() === word.toLowerCase());
-    if (last.length === 1) return { module: last[0], ref: last[0] };
+    const module = moduleCalled(word, names);
+    if (module) return { module, ref: module };
   }
   for (const word of plain.filter((one) => one.length > 3)) {
     const found = await named(word, signal);
@@ -57,6 +60,24 @@ async function subject(question, modulesToo, signal) {
   }
   const unknown = said.find(isCode);
   return (await folderIn(question, signal)) ?? (unknown ? { unknown } : null);
+}
+
+/** The two modules of a question whether one uses the other, as `of` and `on`; null without exactly two. */
+async function twoModules(question, signal) {
+  const { modules } = await ask("ModuleNames", {}, signal);
+  const names = modules.modules.map((one) => one.name);
+  const found = [...new Set(wordsOf(question).map((word) => moduleOf(word, names) ?? moduleCalled(word, names)).filter(Boolean))];
+  if (found.length !== 2) return null;
+  const [on, of] = words.ask.passive.test(question) ? found.reverse() : found; // words come last first
+  return { of, on };
+}
+
+/** The module whose directory has this name; of several, the one nearest to the root; undefined without one, or if two are equally near. */
+function moduleCalled(word, names) {
+  const parts = new Map(names.map((name) => [name, name.split(": ")[0].split("/")])); // `core: api, tables` is the directory `core`
+  const called = names.filter((name) => name === word || parts.get(name).at(-1).toLowerCase() === word.toLowerCase());
+  const [one, next] = called.sort((a, b) => parts.get(a).length - parts.get(b).length);
+  return one && (!next || parts.get(one).length < parts.get(next).length) ? one : undefined;
 }
 
 /** The directory that a question names by its path, and its number of files; null without one. */
@@ -113,7 +134,7 @@ export async function lead({ view, subject: about }, signal) {
     line = failure(error, (ref) => to(page, page === "code" ? { at: ref } : { of: ref }));
   }
   const key = { impact: "of", tests: "of", code: "at", callees: "at", known: "file", coaccess: "files" }[view];
-  const parameters = !about ? {} : key ? { [key]: view === "coaccess" ? about.path ?? about.ref : about.ref } : about.module ? { of: about.module } : {};
+  const parameters = !about ? {} : key ? { [key]: view === "coaccess" ? about.path ?? about.ref : about.ref } : about.module ? { of: about.module } : about.on ? about : {};
   return answered(line instanceof Node || line === null ? line : linked(line, links), to(page, parameters), about && ABOUT_CODE.has(view) ? `${title} ${about.ref}` : title);
 }
 
@@ -151,6 +172,10 @@ const FIRST = {
     const { people } = await ask("People", { ...(path ? { module: about.module } : {}), limit: 500 }, signal);
     const one = people.parts.find((part) => part.name === (path ?? about.module));
     return one ? words.ask.knows(one.name, shares(one.people), one.busFactor) : null;
+  },
+  uses: async ({ of, on }, signal) => {
+    const { dependencies } = (await ask("ModuleUses", {}, signal)).modules;
+    return words.ask.uses(of, on, dependencies.find((one) => one.srcName === of && one.dstName === on)?.weight ?? 0);
   },
   entries: async (_, signal) => {
     const { some: all, total } = await entryPoints(signal);

@@ -106,9 +106,10 @@ def worth(row: MemoryRow) -> float:
 
 _FIRST: Final = TRAPS | {"decision"}  # types that a newcomer reads first
 
-# Name -> (key, largest first); ties by id. "worth" puts pinned memories first, then warnings and decisions; seeded ones come last.
+# Name -> (key, largest first); ties by id. "worth" puts pinned memories first, then warnings and decisions. In it and in "newest",
+# seeded ones come last: an index run writes them all at once, so that they would hide what was learnt.
 SORTS: Final[dict[str, tuple[Callable[[MemoryRow], Any], bool]]] = {
-    "newest": (lambda row: row.created_at, True),
+    "newest": (lambda row: (row.source != SEEDED, row.created_at), True),
     "oldest": (lambda row: row.created_at, False),
     "updated": (lambda row: row.updated_at, True),
     "importance": (lambda row: row.importance, True),

@@ -263,6 +263,18 @@ def test_seeds_stay_out_of_the_file_of_memories_and_of_the_team(shop) -> None:
     assert not [one for one in listed(memory.parts.book) if one.source == "seeded"]
 
 
+def test_what_was_learnt_is_listed_before_what_the_files_of_the_project_say(tmp_path) -> None:
+    root = tmp_path / "shop"
+    root.mkdir()
+    (root / "README.md").write_text(README, encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+        memory.remember("Ledgers are closed at midnight.", "fact", created_at="2020-01-01T00:00:00Z")
+        memory.index(root)
+        listed = [one.source for one in memory.memories(sort="newest").memories]
+        assert "seeded" not in listed[:1]
+        assert set(listed[1:]) == {"seeded"}
+
+
 def test_the_setting_turns_seeds_off(tmp_path) -> None:
     (tmp_path / "README.md").write_text(README, encoding="utf-8")
     with GraphMem.open(tmp_path / ".graphmem", tmp_path, settings=Settings(embedder="none", seeds=False), keep_warm=False) as memory:

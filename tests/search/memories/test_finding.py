@@ -292,6 +292,8 @@ def test_what_nothing_speaks_of_finds_nothing_and_says_so(ask, memory):
     rows = [memory("a", "retry the socket after a timeout"), memory("b", "the parser keeps comments")]
     answer = ask("qqqqzzzz", rows, files=("a.py",))
     assert ids(answer) == []
-    assert answer.notes[-1] == "no text has a word of the query, and no vector is near it"
+    nothing = "no text has a word of the query, and no vector is near it"
+    assert answer.notes[-2:] == [nothing, '`graphmem ask "why …?"` also looks for reasons in documents, comments and commits']
+    assert ask("qqqqzzzz", rows, kinds=frozenset({"memory", "code"})).notes[-1] == nothing
     assert ids(ask("qqqqzzzz parser", rows))[0] == "b"
     assert set(ids(ask("qqqqzzzz", rows, tuning=Tuning(faint=-1.0)))) == {"a", "b"}
