@@ -57,7 +57,22 @@ PLACES = (
     "resolution/scoped",
     "resolution/type_inference",
 )
-ENGLISH = {"C", "c", "doc", "go", "index", "internal", "jsx", "lib", "main", "mod", "object", "target"}  # also words of other meanings
+ENGLISH = {
+    "C",
+    "any",
+    "c",
+    "doc",
+    "go",
+    "index",
+    "internal",
+    "jsx",
+    "lib",
+    "main",
+    "mod",
+    "object",
+    "target",
+    "unknown",
+}  # also words of other meanings
 
 
 SETTINGS = ("closed", "mixins", "shared_variables")  # of `[resolution]` in language.toml: beginnings of signatures and names
