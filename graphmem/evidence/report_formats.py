@@ -108,7 +108,7 @@ def _jacoco(data: bytes) -> list[Test]:
     none.
     """
     if b"<!ENTITY" in data:
-        raise ValueError("it declares entities")
+        raise ValueError("the report declares XML entities, which graphmem does not read; remove its DOCTYPE")
     from xml.etree import ElementTree
 
     report = ElementTree.fromstring(data)  # noqa: S314 - entities are refused above

@@ -149,7 +149,7 @@ class Indexer:
         return self._done(run)
 
     def _parse(self, run: Run) -> None:
-        """Parse the changed files, and note what people should know of them."""
+        """Parse the changed files, and collect the diagnostics to report."""
         run.parsed = self._parsing.parse(run.meter, run.look.changed, run.listener, run.spill, run.unfinished)
         run.notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in run.parsed.items() for row in one.head.diagnostics))
         if run.is_full:

@@ -188,7 +188,11 @@ def runs(server: Editor, name: str, default: D) -> Callable[[Callable[..., R]], 
             try:
                 inspect.signature(handler).bind(ls, *given)
             except TypeError as error:
-                ls.failed(BadInputError(f"the command {name} was given wrong arguments ({error})", argument="arguments"))
+                ls.failed(
+                    BadInputError(
+                        f"the command {name} was given wrong arguments ({error}); update the extension of the editor", argument="arguments"
+                    )
+                )
                 return default
             return made(ls, *given)
 

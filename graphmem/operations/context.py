@@ -44,7 +44,8 @@ class ContextOperations:
     ) -> ContextAccepted:
         """Report what a conversation is about, so that its context is prepared.
 
-        The call returns at once. `contextReady` reports when the context can be taken.
+        `messages` are the newest messages, oldest first, and `files` are the open files. The call returns at once. `contextReady` reports
+        when the context can be taken.
         """
 
     @operation("mutation", needs="read", shows=Sight.WHOLE)

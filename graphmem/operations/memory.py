@@ -234,7 +234,7 @@ class MemoryOperations:
     def set_alias(self, term: str, means: Sequence[str], actor: Actor = "") -> TermAlias:
         """Set the words that a search for a term also looks for.
 
-        An empty list removes the alias.
+        `means` has the words. An empty list removes the alias.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN)

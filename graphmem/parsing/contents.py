@@ -41,10 +41,8 @@ _NOTEBOOK_BYTES: Final = 128 << 20  # of a notebook with its outputs
 def read_regular(absolute: str, limit: int) -> bytes | int | str:
     """Read the regular file at the path `absolute`, of at most `limit` bytes.
 
-    Returns:
-        The content as bytes; the size as an integer if it exceeds the limit; or a reason to skip. The reasons are "absent" for a directory
-            and
-        "special" for other non-regular files.
+    The result is the content as bytes. For a larger file, it is the size as an integer. For anything else, it is the reason to skip it:
+    "absent" for a directory, and "special" for other files that are not regular.
     """
     descriptor = os.open(absolute, _OPEN_FLAGS)
     try:

@@ -1,6 +1,7 @@
 """Build functions that convert literals to terms (expressions).
 
-The literals are strings, collections and objects. A row of `[terms]` in `language.toml` describes each type of literal.
+The literals are strings, collections and objects. A row of `[terms]` in `language.toml` describes each type of literal. The functions get
+this row as `entry`, and the parsers of the language as `syntax`.
 
 A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """

@@ -1,6 +1,7 @@
 """Build functions that convert syntax nodes to terms (expressions).
 
-For each operator, such as `call`, this module makes such a function from a row of `[terms]` in `language.toml`, once per grammar.
+For each operator, such as `call`, this module makes such a function from a row of `[terms]` in `language.toml`, once per grammar. The row
+is the argument `entry`, and `syntax` has the parsers of the language.
 
 A term is an expression as the parser stores it: a tuple that begins with an operator, such as `call` for `f(x)`.
 """

@@ -144,7 +144,10 @@ class KeptMemories:
         self._publish(MemoryIndex.from_knowledge(self._store.knowledge()))
 
     def _publish(self, index: MemoryIndex) -> None:
-        """Add the model's vectors to an index of memories, and show it to readers."""
+        """Add the vectors of the model in use to an index, and show it to readers.
+
+        The index is one of memories.
+        """
         model_id = self._model_in_use()
         if model_id is not None:
             index.use_model(model_id, self._store.vectors(model_id))

@@ -21,7 +21,10 @@ class Project(Protocol):
         """Return the text of a file; None if it is missing."""
 
     def nearest(self, path: str, *names: str) -> tuple[str, str] | None:
-        """Return (directory, name) of the nearest file with one of the names."""
+        """Return (directory, name) of the nearest file with one of the names.
+
+        The search starts in the directory of `path` and continues with the directories above. The result is None if no file is found.
+        """
 
 
 class Launcher(NamedTuple):

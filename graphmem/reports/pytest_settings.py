@@ -76,7 +76,10 @@ def _sections(name: str, text: str) -> dict[str, Mapping[str, object]] | None:
 
 
 def _tables(prefix: str, table: Mapping[str, object]) -> list[tuple[str, Mapping[str, object]]]:
-    """Return (dotted name, table) of each table in a table."""
+    """Return (dotted name, table) of each table inside a table, at any depth.
+
+    `prefix` is the dotted name of the outer table, with a dot at the end; "" for the whole file.
+    """
     found = []
     for name, value in table.items():
         if isinstance(value, dict):

@@ -54,10 +54,16 @@ class Individual(Protocol):
         """Return the people with a role in the project, sorted by login."""
 
     def writes(self, memory: str, visibility: str) -> None:
-        """Record the person as the owner of a new memory."""
+        """Record the person as the owner of a new memory.
+
+        `memory` is the full id of the memory.
+        """
 
     def moves(self, memory: str, visibility: str) -> None:
-        """Record the new `visibility` of a memory that the person owns."""
+        """Record the new `visibility` of a memory that the person owns.
+
+        `memory` is the full id of the memory.
+        """
 
     def doing(self, action: str) -> AbstractContextManager[list[str]]:
         """Record in the audit log that the person calls an operation (`action`).

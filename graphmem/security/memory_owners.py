@@ -16,7 +16,8 @@ class MemoryOwners:
     def own(self, project: str, memory: str, login: str, team: str) -> None:
         """Record owner and team of a new memory.
 
-        `team` is the team that sees the memory; "" for none. An earlier record is of a memory that was not stored, or was erased.
+        `memory` is the id of the memory, and `login` is the owner. `team` is the team that sees the memory; "" for none. An earlier record
+        is of a memory that was not stored, or was erased.
         """
         self._file.change("INSERT OR REPLACE INTO owner VALUES (?, ?, ?, ?)", project, memory, login, team)
 

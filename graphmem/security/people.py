@@ -163,7 +163,10 @@ class People(PeopleFile):
 
     @at_once
     def role(self, project: str, level: str, *, login: str = "", team: str = "") -> None:
-        """Give a person or a team a role in a project; `none` takes it away."""
+        """Give a person or a team a role in a project.
+
+        `level` is the role. "none" takes the present role away.
+        """
         if login and team:
             raise BadInputError("a role cannot be given to a person and a team at once; name one of the two", argument="login")
         if not login and not team:

@@ -91,7 +91,8 @@ class PeopleFile:
     def note(self, login: str, action: str, project: str, details: str, by: str = "") -> int:
         """Record an action in the audit log; return the number of the entry.
 
-        `login` is the person concerned, and `by` the person who acted; default: the operator.
+        `action` says what was done, and `project` where; "" for the whole server. `login` is the person concerned, and `by` the person who
+        acted; default: the operator.
         """
         with self.opened() as db:
             made = db.execute(

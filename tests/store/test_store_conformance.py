@@ -248,7 +248,7 @@ def test_deltas_that_contradict_themselves_are_refused_whole(store, world, equal
         (empty._replace(symbols=[*world.symbols.values()][:1] * 2), "are equal|repeated"),
         (empty._replace(edges=[edge, edge]), "are equal|repeated"),
         (empty._replace(edges=[nowhere]), "neither in the change nor in the graph"),
-        (empty._replace(edges=[edge._replace(kind="CHUNK_OF")]), "follows ChunkRow.symbol_id"),
+        (empty._replace(edges=[edge._replace(kind="CHUNK_OF")]), "follows from ChunkRow.symbol_id"),
         (empty._replace(edges=[edge._replace(kind="KNOWS")]), "KNOWS"),
         (empty._replace(files=[*world.files.values()][:1], edges=[nowhere]), "neither"),
     ):

@@ -30,10 +30,11 @@ def source_folder(folder: str) -> SourceFolder | None:
 
 
 def package_begins(path: str) -> int | None:
-    """Return where the package of a file in the set `main` begins in its path.
+    """Return the position in a path at which the name of the package begins.
 
-    Folders after this position are parts of a package's name, as `samples` in `org/springframework/samples`. The case is ignored. The
-    result is None for a file outside such a folder.
+    The result is the position of a character. Folders after this position are parts of a package's name, as `samples` in
+    `org/springframework/samples`. The case is ignored. The result is None if `path` is not in a folder of main code, such as
+    `src/main/java`.
     """
     match = _main().search(path)
     return match.end() if match else None

@@ -129,7 +129,8 @@ def number(field: str, value: Any, low: float, high: float) -> float:
 def texts(field: str, value: object, most: int, characters: int) -> tuple[str, ...]:
     """Check a list of strings; return the distinct ones in their order.
 
-    `most` is the maximum number of strings, and `characters` the maximum length of each.
+    `field` is the name of the field, for error messages. `most` is the maximum number of strings, and `characters` the maximum length of
+    each.
     """
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise refuse(

@@ -32,7 +32,10 @@ Sides = tuple[bytes | None, bytes | None]  # the old and the new content of a fi
 
 
 class Diff(NamedTuple):
-    """A unified diff, with the symbols that it changes."""
+    """A unified diff, with the symbols that it changes.
+
+    `base` and `head` are the compared revisions; both are "" for a diff that is given as text.
+    """
 
     base: str
     head: str

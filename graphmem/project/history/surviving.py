@@ -72,7 +72,11 @@ def _added(root: Path, sha: str, files: Sequence[str]) -> dict[str, Collection[s
     shown = git.answer(root, command, timeout_s=PATIENCE_S)
     if shown.returncode:
         stderr = shown.stderr.decode("utf-8", "replace")
-        raise GitError(f"git cannot show it ({git.reason(shown.stderr)}); run `git fsck` to find the cause", command=command, stderr=stderr)
+        raise GitError(
+            f"git cannot show the commit {sha[:12]} ({git.reason(shown.stderr)}); run `git fsck` to find the cause",
+            command=command,
+            stderr=stderr,
+        )
     return {
         change.new_path: [
             line.strip()

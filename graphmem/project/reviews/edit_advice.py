@@ -357,9 +357,9 @@ def _is_member(hit: ImpactHit, classes: Sequence[tuple[PurePosixPath, str]]) -> 
 
 
 def _names_in_code(view: GraphView, hit: ImpactHit) -> tuple[str, ...]:
-    """Return the names by which code may use what it directly depends on.
+    """Return the names by which a dependent may use the edited code.
 
-    A call of a constructor names its class.
+    `hit` is the dependent. A constructor is used by the name of its class.
     """
     if not hit.path:
         return ()

@@ -87,7 +87,7 @@ class Sharing:
     def news(self, days: int, limit: int, important: Sequence[str]) -> TeamNews:
         """Return the team's news of the last `days`; see `team_news`.
 
-        `important` has the ids of memories that a newcomer should read.
+        At most `limit` recent memories are listed. `important` has the ids of memories that a newcomer should read.
         """
         if self._side.exists:
             return news(self.book, Team(authors_of(self._side)), self._exchange.disagreements(), days, limit, important, shared=True)

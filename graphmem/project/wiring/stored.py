@@ -107,7 +107,11 @@ def open_stored(inputs: Inputs, later: Later, opened: contextlib.ExitStack) -> S
 
 
 def _memories(inputs: Inputs, later: Later, projections: Projections, vectors: VectorFiller, news: Hub[MemoryChange]) -> MemoryRepository:
-    """Open the memories; each change is published in `news`."""
+    """Open the repository of the memories.
+
+    `later` and `projections` have the parts that follow each change of the memories. `vectors` computes the vectors of queries. Listeners
+    of `news` get the ids of the changed memories.
+    """
     data_dir, settings, main = inputs.data_dir, inputs.settings, inputs.main
 
     def changed(delta: KnowledgeDelta) -> None:

@@ -82,7 +82,10 @@ def result_of_method(inference: Inference, container: Container, name: str, call
 
 
 def _of_choice(inference: Inference, container: Box, name: str, call: Call) -> Type | None:
-    """Return the type of a method call on an `Option` or `Result`, if known."""
+    """Return the type of a method call on an `Option` or `Result`, if known.
+
+    `name` is the method, and `container` the type of the object. The result is None for other methods.
+    """
     kind, parts = container[1], container[2]
     if name in _UNWRAPS:
         return parts[0] or (_result(inference, call, 0) if name in ("unwrap_or_else", "get_or_insert_with") else EMPTY)
@@ -110,7 +113,10 @@ def _of_choice(inference: Inference, container: Box, name: str, call: Call) -> T
 
 
 def _of_map(inference: Inference, container: Box, name: str, call: Call) -> Type | None:
-    """Return the type of a call of a map's own method; None for other methods."""
+    """Return the type of a call of a map's own method; None for other methods.
+
+    `name` is the method, and `container` the type of the map.
+    """
     pairs, values = container[2]
     if name in ("get", "get_mut", "remove", "insert"):
         return box("option", values)
@@ -128,7 +134,10 @@ def _of_map(inference: Inference, container: Box, name: str, call: Call) -> Type
 
 
 def _of_items(inference: Inference, container: Box, name: str, call: Call) -> Type:
-    """Return the type of a method call on an iterator or another sequence."""
+    """Return the type of a method call on an iterator or another sequence.
+
+    `name` is the method, and `container` the type of the sequence. The result is empty for an unknown method.
+    """
     kind, parts = container[1], container[2]
     items = parts[0]
     if name in _COUNTS:

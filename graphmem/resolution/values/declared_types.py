@@ -17,7 +17,10 @@ OPEN_TAGS: Final = frozenset({UNTYPED, TYPEVAR})
 
 
 def is_open(declared: Type) -> bool:
-    """Whether a declared type is empty or has an open alternative (`Any`)."""
+    """Whether a declared type is empty or has an open alternative (`Any`).
+
+    A type is a set of alternatives. An open alternative says nothing about the class of the object.
+    """
     return not declared or any(atom[0] in OPEN_TAGS for atom in declared)
 
 
@@ -30,7 +33,10 @@ def is_callable(declared: Type) -> bool:
 
 
 def closed(declared: Type) -> Type:
-    """Return a declared type without its open alternatives, such as `Any`."""
+    """Return a declared type without its open alternatives, such as `Any`.
+
+    An open alternative says nothing about the class of the object.
+    """
     return frozenset(atom for atom in declared if atom[0] not in OPEN_TAGS)
 
 

@@ -21,7 +21,7 @@ _Table = TypeVar("_Table", bound="DataclassInstance")
 
 
 class _Value(NamedTuple):
-    """Form of a field's values in TOML, and their conversion."""
+    """Description of how the values of a field are written in TOML and read."""
 
     form: str  # for messages
     fits: Callable[[Any], bool]

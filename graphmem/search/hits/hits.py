@@ -18,7 +18,10 @@ from graphmem.search.units.units import Units, Voted
 
 
 def memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:
-    """Convert a ranked memory to a hit of the answer."""
+    """Convert a ranked memory to a hit of the answer.
+
+    `request` has the query, and says whether the hit explains its score.
+    """
     row = one.row
     parts = [PathScore(*part) for part in one.fused.parts] if request.explain else []
     return SearchHit(

@@ -178,8 +178,8 @@ def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], co
 def text_lists(words: Mapping[str, float], dense: Mapping[str, float], scale: Scale, weights: MemoryWeights) -> list[Ranked]:
     """Return two ranked lists of memories: by words and by vectors.
 
-    `words` has BM25 scores, `dense` has cosines, and `scale` their bounds. If one of the lists is empty, the weight of the empty list is
-    added to the other. So the scores have the same range with and without a model.
+    `words` has BM25 scores, `dense` has cosines, and `scale` their bounds. `weights` has the weights of both lists. If one of the lists is
+    empty, the weight of the empty list is added to the other. So the scores have the same range with and without a model.
     """
     present = (weights.words if words else 0.0) + (weights.dense if dense else 0.0)
     share = (weights.words + weights.dense) / present if present else 1.0
@@ -267,7 +267,8 @@ def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: Me
     """Lower the scores of memories that repeat a better one, and sort again.
 
     A memory repeats another if their vectors are nearly equal. Only the best 2 × `k` memories are compared, where `k` is the number of hits
-    of the search. All memories are returned.
+    of the search. All memories are returned. `weights` has the factor of a repetition, and the cosine from which two vectors count as
+    nearly equal.
     """
     if not weights.repeated:
         return scored

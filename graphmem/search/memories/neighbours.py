@@ -116,7 +116,8 @@ def near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, flo
 def dated(index: MemoryIndex, request: Request, now: datetime) -> dict[str, float]:
     """Return how near the creation of each memory is to a date in the query.
 
-    Nearness is in (0, 1]. Memories that are not near any date are left out.
+    `request` has the query. Words like "yesterday" count back from `now`. Nearness is in (0, 1]. Memories that are not near any date are
+    left out.
     """
     years = index.years()
     spans = periods(request.query, now, years) if years is not None else []

@@ -346,9 +346,9 @@ def _units_by_line(
 ) -> tuple[list[str], list[int]]:
     """Map each line of a chunk to the symbol that contains it.
 
-    `count` is the number of lines in the chunk, and `named` are the symbols that the query names. The first list has the ids of the chunk's
-    units. A unit is a symbol, or the lines outside symbols. The second list has, for each line, the position of the line's unit in the
-    first list. The node of each unit that is a symbol is added to `nodes`.
+    `count` is the number of lines in the chunk. `symbols` are the symbols of its file, and `named` are the symbols that the query names.
+    The first list has the ids of the chunk's units. A unit is a symbol, or the lines outside symbols. The second list has, for each line,
+    the position of the line's unit in the first list. The node of each unit that is a symbol is added to `nodes`.
     """
     around = _enclosing(view, entry)
     own = view.ids[around] if around >= 0 else entry.id

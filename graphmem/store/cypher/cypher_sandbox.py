@@ -148,7 +148,7 @@ class CypherSandbox:
             "bytes": LimitError(
                 f"the answer has more than {MOST_BYTES:,} bytes; ask for fewer rows or columns", limit="cypher_bytes", allowed=MOST_BYTES
             ),
-            "query": BadInputError(f"the engine cannot run it: {said}", argument="query"),
+            "query": BadInputError(f"the database engine cannot run the Cypher query ({said}); correct the query", argument="query"),
         }
         raise errors.get(str(answer["error"])) or GraphMemError(
             f"the database copy on which Cypher queries run cannot be opened ({said}); try again", path=str(copy), reason=said

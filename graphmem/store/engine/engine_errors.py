@@ -59,7 +59,8 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
         )
     if said.startswith("Unable to cast Python instance"):
         return BadInputError(
-            "a value is half a surrogate pair, larger than 64 bits, or of a type the engine does not know", argument="value"
+            "a value is half a surrogate pair, larger than 64 bits, or of a type that the engine does not know; correct that value",
+            argument="value",
         )
     if "No more frame groups" in plain:
         return _outgrown(path, max_db_bytes)

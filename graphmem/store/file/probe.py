@@ -27,7 +27,10 @@ BUSY: Final = 75
 
 
 def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str, read_only: str = "") -> int:
-    """Open the database and read all its tables; return the exit code."""
+    """Open the database and read all its tables; return the exit code.
+
+    The exit code is 0 if the database works. The arguments are those of `Engine.open`, as strings; for `read_only`, "" means false.
+    """
     try:
         sys.stdout.write(_read(Engine(engine), Path(path), int(buffer_pool_bytes), int(max_db_bytes), bool(read_only)))
     except StoreBusyError as error:

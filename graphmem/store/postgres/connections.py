@@ -143,7 +143,10 @@ class Connections:
         if isinstance(error, psycopg.errors.UniqueViolation):
             return BadInputError(f"rows of the change are repeated ({said}); use each once", argument="delta")
         if state.startswith("53"):
-            return DiskFullError(f"{self.shown} has too few resources ({said}); nothing was written", path=self.shown)
+            return DiskFullError(
+                f"{self.shown} has too few resources ({said}), and nothing was written; make room on its machine and try again",
+                path=self.shown,
+            )
         if state == "57014":
             return DeadlineError(f"{self.shown} did not answer in time ({said}); request less, or raise the limit", seconds=0.0)
         if state in _NO_TABLES:
@@ -154,7 +157,7 @@ class Connections:
             )
         if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
             return StoreUnreachableError(f"{self.shown} cannot be used ({said}); start it or check the address", address=self.shown)
-        return GraphMemError(f"{self.shown} refused a statement ({said}); please report this", reason=said)
+        return GraphMemError(f"{self.shown} refused a statement ({said}); report this defect to the authors of graphmem", reason=said)
 
     def close(self) -> None:
         """Close idle connections. Idempotent."""

@@ -151,7 +151,8 @@ def _replace(
 def _check(queries: Queries, shape: LinkShape, label: NodeTable, links: Iterable[Link], end: int) -> None:
     """Raise BadInputError if one end of a link does not exist.
 
-    `end` selects which end of each link is checked: 0 for the source, 1 for the destination. `label` is the table of the nodes at that end.
+    `shape` describes the kind of the links. `end` selects which end of each link is checked: 0 for the source, 1 for the destination.
+    `label` is the table of the nodes at that end.
     """
     ends = {link[end]: link for link in links}
     missing = sorted(ends.keys() - set(queries.column("existing", label=label, ids=sorted(ends)))) if ends else []

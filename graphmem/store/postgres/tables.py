@@ -51,7 +51,10 @@ class Queries:
         self._catalog = catalog()
 
     def ask(self, query: str, **values: object) -> pa.Table:
-        """Run a named query; return its rows as Arrow, with times in naive UTC."""
+        """Run a named query; return its rows as Arrow, with times in naive UTC.
+
+        `values` has its parameters and placeholders.
+        """
         named = self._catalog[query]
         text, params = _bound(named, values)
         # Arrow owns the bytes. One of its threads may free them, and freeing Python's bytes while the interpreter ends aborts the process.

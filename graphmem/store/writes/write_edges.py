@@ -175,9 +175,9 @@ def no_such_pair(row: Any, label_of: LabelOf) -> BadInputError:
     """
     kind, src, dst = row[:3]
     if kind == RelTable.CHUNK_OF:
-        reason = "CHUNK_OF follows ChunkRow.symbol_id and is not given as an edge"
+        reason = "CHUNK_OF follows from ChunkRow.symbol_id; leave out the edge"
     else:
-        reason = f"{kind} does not lead from {label_of(src)} to {label_of(dst)}, or an end is not in the graph"
+        reason = f"{kind} does not lead from {label_of(src)} to {label_of(dst)}, or an end is not in the graph; correct the edge"
     return BadInputError(f"edge {kind} {src} -> {dst}: {reason}", argument="edges")
 
 
