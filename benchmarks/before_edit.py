@@ -111,8 +111,9 @@ def main() -> None:
         late = 0
         try:
             for place, one in enumerate([*chosen[: graphql_latency.WARM_UP], *chosen]):
+                # The edit changes code, because a comment alone gets no advice.
                 line = (root / one.path).read_text(encoding="utf-8").split("\n")[one.start_line]
-                edit = {"file_path": str(root / one.path), "old_string": f"{line}\n", "new_string": f"{line}  # edited\n"}
+                edit = {"file_path": str(root / one.path), "old_string": f"{line}\n", "new_string": f"{line}_\n"}
                 event = {
                     "session_id": sessions[place],
                     "hook_event_name": "PreToolUse",
