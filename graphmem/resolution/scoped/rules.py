@@ -65,10 +65,13 @@ class ScopedRules(ScopedProtocols):
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
         """Return the extension functions of a given name that fit a receiver.
 
-        An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
+        An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin. In Swift, `append` of an array
+        is the library's method, although an extension may add another with different labels.
         """
         if self._reopened is True and not self._extends:
             return self._reopened_members(inference, entry, receiver, name)
+        if self._reopened is True and name in self._common and receiver[0] != INST:
+            return ()
         return extensions(self, inference, entry, receiver, name) if self._extends else ()
 
     def _reopened_members(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
