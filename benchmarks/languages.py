@@ -47,7 +47,7 @@ UNSEEN = {
     "kotlin": ["markdown", "koin", "exposed", "okhttp", "shark"],
     "php": ["parser", "twig", "guzzle", "phpdoc-parser"],
     "python": ["pyrsistent", "markdown", "portion"],
-    "ruby": ["highline", "rubyzip", "tzinfo", "pry"],
+    "ruby": ["highline", "rubyzip", "tzinfo", "money"],
     "rust": ["rustc-demangle", "memchr", "jpeg-decoder", "predicates"],
     "typescript": ["immer", "query", "zod", "vue", "clipanion", "mobx"],
 }
