@@ -334,7 +334,7 @@ class Branches:
                 self._db = _FILE.connect(self._path, create=True)
         return self._db
 
-    def _rows(self, query: str, *values: Any) -> list[Any]:
+    def _rows(self, query: str, *values: object) -> list[Any]:
         if not self._path.exists():
             return []
         with self._lock:

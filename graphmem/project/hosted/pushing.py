@@ -277,7 +277,7 @@ class _Parts:
         number: number of sent parts.
     """
 
-    def __init__(self, server: _Server, externals: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, server: _Server, externals: Mapping[str, Sequence[object]]) -> None:
         self.files = 0
         self.number = 0
         self._server = server
@@ -305,7 +305,7 @@ class _Parts:
             self._server.ask("POST", f"/{self._push}/{self.number}", packed(self._part))
             self._part, self._size, self.number = _empty(), 0, self.number + 1
 
-    def end(self, last: Mapping[str, Any]) -> dict[str, Any]:
+    def end(self, last: Mapping[str, object]) -> dict[str, Any]:
         """Tell the server that all parts were sent; return its answer (JSON data).
 
         `last` describes the whole push, for example its number of parts.

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from graphmem.project.graph.outside_evidence import OutsideEvidence
     from graphmem.project.history.co_changes import CoAccess
     from graphmem.project.memories.known import KnownCode
+    from graphmem.project.reviews.edited_code import EditedCode
     from graphmem.project.reviews.signatures import Lost
     from graphmem.projection.graph.view import GraphView
     from graphmem.projection.projections import Projections
@@ -121,7 +122,6 @@ class EditAdvice:
         view = self.projections.graph_if_ready()
         if view is None:
             return None
-        nodes: dict[int, bool] = {}  # edited symbols -> whether uses of their old signature fail
         files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))
         from graphmem.parsing.versions import Versions  # other questions need no parser
         from graphmem.project.reviews.edited_code import edited_code
@@ -130,11 +130,8 @@ class EditAdvice:
         found = [edited_code(view, edit, self._text(view, edit), self._versions) for edit in edits]
         if files and all(one.is_silent for one in found):
             return self._of_documentation(view, files, [node for one in found for node in one.nodes])
-        for one in found:
-            for node, is_broken in {} if one.is_silent else one.nodes.items():
-                nodes[node] = nodes.get(node, False) or is_broken
         removed = [one.path for one in edits if one.is_removal and one.path in view.path_number]
-        nodes |= {file: True for path in removed if (file := view.file_node(path)) is not None}
+        nodes = _edited(view, found, removed)
         chosen = list(nodes)[:MAX_TARGETS]
         if not files:
             return None
@@ -301,6 +298,15 @@ class EditAdvice:
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
             return ""
         return file.read_text(encoding="utf-8", errors="replace")
+
+
+def _edited(view: GraphView, found: Sequence[EditedCode], removed: Sequence[str]) -> dict[int, bool]:
+    """Map each edited symbol and removed file to whether its old uses fail."""
+    nodes: dict[int, bool] = {}
+    for one in found:
+        for node, is_broken in {} if one.is_silent else one.nodes.items():
+            nodes[node] = nodes.get(node, False) or is_broken
+    return nodes | {file: True for path in removed if (file := view.file_node(path)) is not None}
 
 
 def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ def _index(cells: list[Any], name: str) -> int | None:
     return int(place[1]) if named is None and place is not None and int(place[1]) < len(cells) else named
 
 
-def _source(cell: Any) -> str:
+def _source(cell: object) -> str:
     source = cell.get("source", "") if isinstance(cell, dict) else ""
     return "".join(map(str, source)) if isinstance(source, list) else str(source)
 

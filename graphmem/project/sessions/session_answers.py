@@ -112,5 +112,5 @@ def _iso(at: datetime | None) -> str:
     return at.isoformat(timespec="seconds") if at is not None else ""
 
 
-def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(facts: Mapping[str, object]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items()}

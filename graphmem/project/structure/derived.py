@@ -125,7 +125,7 @@ class Semantics:
         """
         return self._division_is_saved() and self._saved.has("settled") and self._saved.of("settled", bool)
 
-    def _restored(self, name: str, hint: Any) -> Any:
+    def _restored(self, name: str, hint: object) -> Any:
         """Return the saved result `name`, converted to its type `hint`.
 
         The converted object is cached, and later calls return the same object.

@@ -102,7 +102,7 @@ class Kept:
     def __bool__(self) -> bool:
         return bool(self._parts)
 
-    def of(self, name: str, hint: Any) -> Any:
+    def of(self, name: str, hint: object) -> Any:
         """Return a saved result, given its name.
 
         `hint` is the type of the result.
@@ -114,7 +114,7 @@ class Kept:
         return self._view.infos([self._view.index_of[one] for one in self._symbols])
 
 
-def _plain(value: Any, symbols: dict[str, int]) -> Any:
+def _plain(value: object, symbols: dict[str, int]) -> Any:
     """Convert a result to values for JSON.
 
     A symbol becomes its number in `symbols`, which maps ids to numbers; new symbols are added. A dataclass becomes a list of its fields,
