@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.model import IndexProgress
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.hosted.branch_projections import copied_words, projected
 from graphmem.project.hosted.branch_tree import INDEX
 from graphmem.project.hosted.overlays import Overlay
 from graphmem.project.opening import wired
@@ -31,8 +32,7 @@ def open_branch(main: Parts, key: BranchKey, settings: Settings) -> tuple[GraphM
     Raises:
         BadInputError: the branch is unknown, or the main branch was restored after the push of the branch.
     """
-    overlays = main.overlays
-    copy = overlays.copied_words()
+    copy = copied_words(main.overlays)
     try:
         return _opened(main, key, settings, copy)
     finally:
@@ -48,7 +48,7 @@ def _opened(main: Parts, key: BranchKey, settings: Settings, copy: WordIndex | N
     overlays = main.overlays
     with main.runs.turn:
         root, store = overlays.prepare(key)
-        made = overlays.projected(store, root / INDEX, copy)
+        made = projected(overlays, store, root / INDEX, copy)
         beside = Overlaid(main.history.log().path, lambda memory: overlays.elsewhere(memory, key), made)
         service = GraphMem(wired(store, root / INDEX, settings, keep_warm=False, patience_s=0, main=beside))
 

@@ -5,9 +5,7 @@ An overlay is an open branch. It stores graph rows only for files that differ fr
 
 from __future__ import annotations
 
-import logging
 import shutil
-import sqlite3
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +23,6 @@ from graphmem.project.hosted.branch_links import BranchLinks
 from graphmem.project.hosted.branch_tree import FOLDER, BranchTrees
 from graphmem.project.hosted.branches import GONE, Branch, Branches, BranchId, BranchKey
 from graphmem.project.hosted.pushed_rows import body_of, external_rows, rows_by_file, rows_in
-from graphmem.projection.words.entries import DamagedWordsError
 from graphmem.security.access import Access, caller
 from graphmem.store.base import KeyRow
 from graphmem.store.overlays.overlay import OverlayStore
@@ -37,14 +34,10 @@ if TYPE_CHECKING:
     from graphmem.model import GraphDelta
     from graphmem.project.care.runs import IndexRuns
     from graphmem.project.graph.graph_source import GraphSource
-    from graphmem.projection.graph.view import GraphView
     from graphmem.projection.projections import Projections
-    from graphmem.projection.words.index import WordIndex
     from graphmem.store.base import GraphStore
 
 _CACHED: Final = 512  # files of a branch whose rows stay decoded
-_UNCOPIED: Final = (DamagedWordsError, OSError, sqlite3.Error)  # why an index of words could not be copied or changed
-_log = logging.getLogger(__name__)
 _NO_LINKS: Final = Judging({}, {}, {}, ())
 
 
@@ -236,48 +229,6 @@ class Overlays:
         store = OverlayStore(self.store, _cached_rows(self.branches), layer._replace(meta={**layer.meta, "root": str(root)}))
         self._judge(store)
         return root, store
-
-    def copied_words(self) -> WordIndex | None:
-        """Copy the main branch's index of words, for `projected`.
-
-        The copy takes as long as the index is large, so it is made without the lock `runs.turn`, and pushes and searches need not wait for
-        it. The result is None if the index is not ready, is damaged or cannot be copied, or if a push changes it first.
-        """
-        words = self.runs.projections.snapshot().words
-        if words is None:
-            return None
-        folder = self.data_dir / FOLDER
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            return words.copied(folder)
-        except _UNCOPIED as error:
-            _log.warning("the words of the main branch could not be copied for a branch (%s)", error)
-            return None
-
-    def projected(self, store: OverlayStore, folder: Path, copy: WordIndex | None) -> tuple[GraphView, WordIndex] | None:
-        """Return graph and words of a branch, made from those of the main branch.
-
-        The words are the index of words for search. Only differences from the main branch are computed. If the graph or words of the main
-        branch are not ready, the result is None. The caller must then build both from the branch's rows. The caller must hold the lock
-        `runs.turn`.
-
-        Args:
-            store: the store of the branch; see `prepare`.
-            folder: the index directory of the branch, in which the index of words is written.
-            copy: a copy from `copied_words`. If a push has changed the main branch since, a new copy is made.
-        """
-        shot = self.runs.projections.snapshot()
-        words = shot.words
-        if words is None or not words.generation == shot.generation == self.store.generation():
-            return None
-        delta, generation = self.delta_to(store.layer.own), store.generation()
-        try:
-            is_fresh = copy is not None and copy.generation == words.generation
-            own = copy.moved(folder) if copy is not None and is_fresh else words.copied(folder)
-            return shot.graph.patched(delta, generation), own.patched(delta, generation)
-        except _UNCOPIED as error:
-            _log.warning("the words of a branch could not be made from the main branch's (%s); they are built from its rows", error)
-            return None
 
     def attach(self, overlay: Overlay) -> None:
         """Register an open branch, to be updated after pushes.
