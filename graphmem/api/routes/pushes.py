@@ -23,6 +23,8 @@ from graphmem.runtime.network.pushes import COMMITS_PATH, PUSH_PATH
 from graphmem.security.access import ACCESS, Access
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from graphmem.api.requests.context import ServerState
     from graphmem.project.hosted.receiving import Applied, Receiving
 
@@ -34,54 +36,50 @@ BRANCH: Final = "graphmem.branch"
 def routes(receiving: Receiving) -> list[BaseRoute]:
     """Return the HTTP routes that receive an index from `graphmem push`."""
 
-    async def held(request: Request) -> Response:
-        try:
-            _expect_right(request)
-            return _json(await asyncio.to_thread(receiving.held, _branch(request), pusher(request.scope[ACCESS])))
-        except GraphMemError as error:
-            return refusal(error)
+    async def held(request: Request) -> object:
+        return await asyncio.to_thread(receiving.held, _branch(request), pusher(request.scope[ACCESS]))
 
-    async def commits(request: Request) -> Response:
+    async def commits(request: Request) -> object:
         server: ServerState = request.app.state.server
-        try:
-            _expect_right(request)
-            if request.method == "POST":
-                return _json(await server.runner.run_long(receiving.take_commits, await request.body()))
-            return _json(await asyncio.to_thread(receiving.commits))
-        except GraphMemError as error:
-            return refusal(error)
-        except ClientDisconnect:
-            return Response(status_code=499)
+        if request.method == "POST":
+            return await server.runner.run_long(receiving.take_commits, await request.body())
+        return await asyncio.to_thread(receiving.commits)
 
-    async def take(request: Request) -> Response:
+    async def take(request: Request) -> object:
         server: ServerState = request.app.state.server
         push, number = str(request.path_params["push"]), int(request.path_params["number"])
-        try:
-            _expect_right(request)
-            await server.runner.run_long(receiving.take, push, number, await request.body())
-            return _json({"kept": number})
-        except GraphMemError as error:
-            return refusal(error)
-        except ClientDisconnect:
-            return Response(status_code=499)
+        await server.runner.run_long(receiving.take, push, number, await request.body())
+        return {"kept": number}
 
-    async def end(request: Request) -> Response:
+    async def end(request: Request) -> object:
         server: ServerState = request.app.state.server
-        try:
-            _expect_right(request)
-            push, body, access = str(request.path_params["push"]), await request.body(), request.scope[ACCESS]
-            return _json(await server.runner.run_long(_finish, receiving, push, body, _branch(request), access))
-        except GraphMemError as error:
-            return refusal(error)
-        except ClientDisconnect:
-            return Response(status_code=499)
+        push, body, access = str(request.path_params["push"]), await request.body(), request.scope[ACCESS]
+        return await server.runner.run_long(_finish, receiving, push, body, _branch(request), access)
 
     return [
-        Route(PUSH_PATH, held, methods=["GET"]),
-        Route(PUSH_PATH + COMMITS_PATH, commits, methods=["GET", "POST"]),
-        Route(PUSH_PATH + "/{push:str}/{number:int}", take, methods=["POST"]),
-        Route(PUSH_PATH + "/{push:str}/end", end, methods=["POST"]),
+        Route(PUSH_PATH, _responding(held), methods=["GET"]),
+        Route(PUSH_PATH + COMMITS_PATH, _responding(commits), methods=["GET", "POST"]),
+        Route(PUSH_PATH + "/{push:str}/{number:int}", _responding(take), methods=["POST"]),
+        Route(PUSH_PATH + "/{push:str}/end", _responding(end), methods=["POST"]),
     ]
+
+
+def _responding(handle: Callable[[Request], Awaitable[object]]) -> Callable[[Request], Awaitable[Response]]:
+    """Return a route that checks the right, and sends the handler's result.
+
+    Errors of graphmem are sent with their codes.
+    """
+
+    async def respond(request: Request) -> Response:
+        try:
+            _expect_right(request)
+            return Response(orjson.dumps(await handle(request)), media_type="application/json")
+        except GraphMemError as error:
+            return refusal(error)
+        except ClientDisconnect:
+            return Response(status_code=499)
+
+    return respond
 
 
 def _finish(receiving: Receiving, push: str, body: bytes, branch: str, access: Access) -> Applied:
@@ -115,7 +113,3 @@ def _expect_right(request: Request) -> None:
             needs=SCOPE,
             verb="push",
         )
-
-
-def _json(body: object) -> Response:
-    return Response(orjson.dumps(body), media_type="application/json")

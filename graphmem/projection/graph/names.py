@@ -11,7 +11,6 @@ from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from graphmem.answers import FileInfo
 from graphmem.projection.graph.arrays import I32, SYMBOL, pointers
@@ -201,14 +200,6 @@ class GraphNames(GraphNodes):
         u, paths = self.arrays.unresolved, self.paths
         rows.sort(key=lambda r: (u.path[r], u.line[r], r))
         return [Unresolved(int(u.caller[r]), name, paths[u.path[r]], int(u.line[r]), u.reason[r].as_py()) for r in rows]
-
-    @cached_property
-    def unresolved_in(self) -> npt.NDArray[np.int64]:
-        """Number of calls with an unknown target in each file.
-
-        The array has one element for each path in `paths`.
-        """
-        return np.bincount(self.arrays.unresolved.path, minlength=len(self.paths)).astype(np.int64)
 
     @cached_property
     def languages(self) -> list[str]:
