@@ -1,4 +1,4 @@
-"""Make the graph and the index of words of a branch from the main branch's."""
+"""Make the graph and the word index of a branch from the main branch's."""
 
 from __future__ import annotations
 
