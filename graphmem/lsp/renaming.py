@@ -16,6 +16,7 @@ from graphmem.lsp.places import last
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from graphmem.answers import SymbolDetail
     from graphmem.answers.places import Usage
     from graphmem.lsp.editor import Project
     from graphmem.lsp.places import Texts
@@ -65,7 +66,8 @@ def preview_of(editor: Editor, uri: str, position: lsp.Position, name: str) -> l
     others = [one.symbol.id for one in (*found.overrides, *found.overridden_by) if one.symbol.path]
     editor.cut(found, "overridden_by")
     edits: dict[str, dict[tuple[int, int], lsp.AnnotatedTextEdit]] = {}
-    for target, is_other in ((found.symbol.id, False), *((one, True) for one in others)):
+    own = [found.symbol.id, *_of_one_name(project, found)]
+    for target, is_other in (*((one, False) for one in own), *((one, True) for one in others)):
         for path, place, kind in _places(editor, project, texts, target):
             key = (place.start.line, place.start.character)
             edits.setdefault(path, {}).setdefault(key, lsp.AnnotatedTextEdit(OVERRIDES if is_other else kind, place, name))
@@ -83,6 +85,19 @@ def preview_of(editor: Editor, uri: str, position: lsp.Position, name: str) -> l
             if key in used
         },
     )
+
+
+def _of_one_name(project: Project, found: SymbolDetail) -> list[str]:
+    """Return the ids of the symbols that must have the same name as `found`.
+
+    A method with the name of its class is a constructor, as in Java. So the result has the constructors of a class. For a constructor it
+    has the class and the other constructors.
+    """
+    owner = found
+    if found.parent is not None and found.parent.name == found.symbol.name and found.parent.kind != "module":
+        owner = project.service().symbol(found.parent.id)
+    alike = [owner.symbol, *(one for one in owner.members if one.name == owner.symbol.name and one.kind == "method")]
+    return [one.id for one in alike if one.id != found.symbol.id]
 
 
 def _places(editor: Editor, project: Project, texts: Texts, target: str) -> Iterator[tuple[str, lsp.Range, str]]:

@@ -391,6 +391,45 @@ async def _rename_of_titles(root: Path, environ) -> None:
     await client.stop()
 
 
+SHOP = {
+    "Cart.java": "package shop;\n\npublic class Cart {\n  public Cart() {\n    this(1);\n  }\n\n  public Cart(int size) {\n  }\n\n"
+    "  public Cart copy() {\n    return new Cart(2);\n  }\n}\n",
+    "Till.java": "package shop;\n\nclass Till {\n  Cart open() {\n    return new Cart();\n  }\n}\n",
+}
+CART = {("Cart.java", 2), ("Cart.java", 3), ("Cart.java", 7), ("Cart.java", 10), ("Cart.java", 11), ("Till.java", 3), ("Till.java", 4)}
+
+
+def test_a_class_and_its_constructors_are_renamed_together(graphmem, tmp_path: Path, environ) -> None:
+    root = tmp_path / "shop"
+    root.mkdir()
+    for name, text in SHOP.items():
+        (root / name).write_text(text)
+    assert graphmem("index", root, "-q").code == 0
+    try:
+        asyncio.run(asyncio.wait_for(_rename_of_a_class(root, environ), 240))
+    finally:
+        _end_server(root)
+
+
+async def _rename_of_a_class(root: Path, environ) -> None:
+    client = Client("test", "1")
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: None)
+    await client.start_io(sys.executable, "-m", "graphmem", "lsp", str(root), env={**os.environ, **environ})
+    features = {"features": {"rename": True}}
+    await client.initialize_async(lsp.InitializeParams(lsp.ClientCapabilities(), root_uri=root.as_uri(), initialization_options=features))
+    client.initialized(lsp.InitializedParams())
+    file = root / "Cart.java"
+    document = lsp.TextDocumentIdentifier(file.as_uri())
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(file.as_uri(), "java", 1, file.read_text())))
+    for line, column in ((2, 14), (3, 10), (7, 10)):  # the class and both constructors
+        edit = await client.text_document_rename_async(lsp.RenameParams(document, lsp.Position(line, column), "Basket"))
+        places = {(one.text_document.uri.rpartition("/")[2], at.range.start.line) for one in edit.document_changes for at in one.edits}
+        assert places == CART, f"renamed at line {line}"
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()
+
+
 def test_a_rename_tells_of_places_that_it_cannot_reach_before_files_are_saved(graphmem, tmp_path: Path, environ) -> None:
     root = tmp_path / "sums"
     root.mkdir()
