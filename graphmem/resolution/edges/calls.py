@@ -121,6 +121,8 @@ class Calls:
         call = call_at(self.terms, reference.term)
         _, _, arguments, named = call
         rules = rules_of(self.entry)
+        if arguments or named:
+            self.library.hand_over(reference, call, targets)
         for target in targets if arguments or named or self.terms[called][0] == ATTR else ():
             if target.outside is not None:
                 self.library.call_arguments(reference, call, rules.called_through(*target.outside))

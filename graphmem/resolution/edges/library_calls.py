@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, Call, Reference, TermIndex
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.implicit import ImplicitCalls
 from graphmem.resolution.edges.recorder import Recorder
+from graphmem.resolution.edges.target import Target
 from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.interfaces.language import rules_of
 from graphmem.resolution.interfaces.rules_of_calls import Through
-from graphmem.resolution.values.symbol import Symbol
+from graphmem.resolution.values.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.values.types import EXT, FUNC, INST, PARTIAL, ordered
 
 
@@ -65,6 +67,30 @@ class LibraryCalls:
                             )
                     value = frozenset(atom for atom in given_value if atom[0] in (FUNC, INST, PARTIAL))
                     self.recorder.add_calls(reference, self.targets.of_value(value, "function_value", self.context.caller(reference)))
+
+    def hand_over(self, reference: Reference, call: Call, targets: Iterable[Target]) -> None:
+        """Add references to `__call__` of objects that a library receives.
+
+        Only the library calls the object, as in `Client(app)`. `targets` are what the call runs: a library's function, or a class derived
+        from one of a library. Built-in functions are ignored.
+        """
+        name = rules_of(self.entry).call_method
+        if not name or not self.inference.project.named(name) or not any(self._is_of_library(target) for target in targets):
+            return
+        _, _, positional, keywords = call
+        for argument in (*positional, *(value for _, value in keywords)):
+            for atom in ordered(self.context.value(reference, argument)):
+                owner = self.inference.owner(atom[1], name) if atom[0] == INST else None
+                if isinstance(owner, Symbol):
+                    found = self.inference.functions(owner, name)
+                    self.recorder.add_calls(reference, [Target(one, None, "function_value", kind=EdgeKind.REFERENCES) for one in found])
+
+    def _is_of_library(self, target: Target) -> bool:
+        rules = rules_of(self.entry)
+        if target.symbol is None:
+            return target.outside is not None and target.outside[0] != rules.builtin_package
+        bases = self.inference.mro(target.symbol) if target.symbol.kind in CLASS_KINDS else ()
+        return any(not isinstance(base, Symbol) and rules.calls_own_methods(base) for base in bases)
 
     def _call_elements(self, reference: Reference, containers: Sequence[TermIndex], found: Iterable[Through]) -> None:
         """Add the calls that an external function makes to each element.

@@ -308,6 +308,13 @@ class ClassRules:
         """Return the type of the object or class on which a method is called."""
         return EMPTY
 
+    def calls_own_methods(self, base: Ext) -> bool:
+        """Whether a library's class may call methods that subclasses override.
+
+        If the result is False, only the table `derived` of the frameworks lists such methods.
+        """
+        return False
+
     def is_super_call(self, entry: FileEntry, term: TermIndex) -> bool:
         """Whether an expression is `super`, or `super()` in Python.
 

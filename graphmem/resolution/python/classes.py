@@ -139,6 +139,13 @@ class PythonClasses(ClassRules):
             return True
         return isinstance(inference.owner(symbol, "__init_subclass__", after=symbol), Symbol)
 
+    def calls_own_methods(self, base: Ext) -> bool:
+        """Whether a library's class may call methods that subclasses override.
+
+        Built-in classes, such as `dict` and `Exception`, call only their own. Abstract classes and types do not call methods either.
+        """
+        return base[1] not in _PASSIVE
+
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member which a mixin uses but lacks.
 

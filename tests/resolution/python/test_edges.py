@@ -348,3 +348,30 @@ def test_a_value_with_too_many_alternatives_has_the_classes_that_the_source_decl
         ("show", "Group.add"),
         ("unsure", "Extra.turn_it"),
     }
+
+
+def test_a_callable_object_that_a_library_receives_is_referred_to_by_its_call_method(resolve):
+    found = resolve(
+        files(
+            a="""
+            from somewhere.test import Client, run_simple
+            class Shop:
+                def __call__(self, environ): ...
+                def client(self):
+                    return ShopClient(self, buffered=True)
+                def run(self):
+                    run_simple("localhost", application=self)
+                def show(self):
+                    print(self)
+                def fill(self):
+                    return Basket(self)
+            class ShopClient(Client):
+                pass
+            class Basket:
+                def __init__(self, shop): ...
+            """,
+        )
+    )
+    users = {caller for caller, used in found.edges("REFERENCES") if used == "a.py:Shop.__call__"}
+    assert users == {"a.py:Shop.client", "a.py:Shop.run"}
+    assert "a.py:Shop.__call__" not in {called for _, called in found.edges("CALLS")}
