@@ -162,7 +162,7 @@ class DuplicateGroup:
     ]
     similarity: Annotated[float, Doc("lowest similarity of a copy to the first copy of the code, 0 to 1; 1 if all are identical")]
     lines: Annotated[int, Doc("number of lines that would be saved if only one copy were kept")]
-    places: Annotated[list[Duplicate], Doc("the copies, by path and line"), Size(4)]
+    places: Annotated[list[Duplicate], Doc("the copies, sorted by path and line"), Size(4)]
 
 
 @answer

@@ -165,7 +165,7 @@ class Knows:
 
     person: str
     memories: Annotated[int, Doc("number of current memories whose text this person wrote")]
-    files: Annotated[list[str], Doc("the files that the largest numbers of this person's memories are about"), Size(3)]
+    files: Annotated[list[str], Doc("the files with the most memories by this person"), Size(3)]
     teams: Annotated[list[str], Doc("teams of the person on a server of many projects"), Size(3)]
     level: Annotated[
         str,

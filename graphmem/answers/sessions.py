@@ -293,7 +293,7 @@ class PhaseWeight:
     shown: Annotated[
         int, Doc("number of shown memories of the type, each counted once per session, in the phase in which it was first shown")
     ]
-    used: Annotated[int, Doc("number of the memories counted in `shown` that their session used")]
+    used: Annotated[int, Doc("how many of the memories in `shown` were also used in the session in which they were counted")]
     built_in: float
     weight: Annotated[float, Doc("weight of the memory type that the ranking uses now")]
     proposed: Annotated[

@@ -115,10 +115,10 @@ class Outside:
         return {path for path in changed if resolver.facts(path) is not None}, notes
 
     def merged(self, path: str, found: FileResolution) -> FileResolution:
-        """Return the edges of a file, with valid edges of outside tools added.
+        """Return a copy of a file's edges, with those that outside tools observed.
 
-        `found` has the edges that parsing and resolution found, and a list of unresolved names. Names that a SCIP index resolves are
-        removed from this list.
+        An observed edge is added while the code that it begins and ends in is unchanged, as the module describes. `found` has the edges
+        that parsing and resolution found, and a list of unresolved names. The copy of the list lacks the names that a SCIP index resolves.
         """
         if path not in self._begun_in:
             return found

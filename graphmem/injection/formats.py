@@ -89,9 +89,9 @@ class Format(ABC):
         """Return the text of one item, such as a memory or a rule."""
 
     def frame_cost(self, count: Count) -> int:
-        """Count the tokens of the fixed text before and after all sections.
+        """Return the number of tokens before the first and after the last section.
 
-        Line ends are counted, too.
+        `count` returns the number of tokens of a string. Line ends are counted, too.
         """
         return sum(count(part) + 1 for part in self.frame() if part)
 

@@ -79,7 +79,8 @@ class RememberExtras(TypedDict, total=False):
     required_with: Annotated[Sequence[str] | None, Doc("ids of memories that must be shown together with the memory")]
     id: Annotated[str | None, Doc("id for the memory; default: a new UUIDv7")]
     vector: Annotated[
-        Sequence[float] | None, Doc("embedding vector of the memory's text with its files, module and type; requires `embedding_model`")
+        Sequence[float] | None,
+        Doc("embedding vector of one string with the memory's text, files, module and type; requires `embedding_model`"),
     ]
     embedding_model: Annotated[str | None, Doc("id of the model that made `vector`")]
 

@@ -25,7 +25,8 @@ def _winner_and_loser(args: Arguments, kwargs: Keywords) -> Iterable[str]:
     winner, loser = (*args, *(kwargs[name] for name in ("winner", "loser") if name in kwargs), None)[:2]
     if loser is None:  # all memories that conflict with the winner, seen or not
         raise ForbiddenError(
-            "the token cannot read every memory that may conflict with the correct one; pass the id of the wrong memory as `loser`",
+            "the conflict cannot be resolved, because the token cannot read every memory that conflicts with the winner; "
+            "pass the id of the wrong memory as `loser`",
             needs="visibility",
             verb="resolve_conflict",
         )

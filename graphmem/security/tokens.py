@@ -211,7 +211,7 @@ class TokenFile:
     def _read(self) -> list[StoredToken]:
         try:
             if self.path.stat().st_size > _MOST_BYTES:
-                raise ValueError("too long")
+                raise ValueError(f"the file has more than {_MOST_BYTES:,} bytes; create fewer tokens")
             found = read_sealed_json(self.path.read_bytes())
             if found["version"] != VERSION:
                 raise BadInputError(
@@ -322,7 +322,7 @@ def _stored(one: Any) -> StoredToken:
     stored = StoredToken(**one)
     scopes, levels = _chosen("scope", list(stored.scopes), SCOPES), _chosen("visibility", list(stored.visibilities), VISIBILITIES)
     if not all(isinstance(value, str) for value in (stored.id, stored.name, stored.hash, stored.created_at, stored.expires_at)):
-        raise TypeError("a field of the token is not text; create the token again")
+        raise TypeError(f"a field of the token {stored.name!r} is not a string; create the token again")
     if stored.expires_at and datetime.fromisoformat(stored.expires_at).tzinfo is None:
         raise ValueError("the time has no time zone; add a zone, such as Z for UTC")
     return replace(stored, scopes=scopes, visibilities=levels)

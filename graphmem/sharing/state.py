@@ -163,10 +163,11 @@ class Shared:
     # ---- texts that two people wrote at the same time
 
     def settled(self, device: str, hlc: int, upto: int) -> list[Op]:
-        """Return changes that turn concurrent texts into separate memories.
+        """Return changes that split a memory with several texts.
 
-        The changes are needed in two cases: people changed the text at the same time, or one changed it while another forgot or replaced
-        the memory. Otherwise the list is empty. The last change leaves this memory with one text. All machines make changes with the same
+        A memory has several texts if people changed its text at the same time, or if one changed it while another forgot or replaced the
+        memory. The changes make a new memory of each further text, and the last one leaves this memory with one text. Otherwise the list
+        is empty. All machines make changes with the same
         ids, so the log keeps each only once.
 
         Args:

@@ -19,4 +19,4 @@ def __getattr__(name: str) -> Any:
         from graphmem.store.kuzu_store import open_store
 
         return open_store
-    raise AttributeError(f"module 'graphmem.store' has no attribute {name!r}")
+    raise AttributeError(f"module 'graphmem.store' has no attribute {name!r}; its names are listed in `__all__`")

@@ -89,7 +89,9 @@ def config(
 def prune(
     here: CommandContext,
     *,
-    apply: Annotated[bool, typer.Option("--apply", help="Deprecate or remove the memories; default: only list them.")] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Deprecate the listed memories, and remove those deprecated long ago; default: only list them.")
+    ] = False,
 ) -> None:
     """Deprecate memories that are unused, expired or over a limit.
 

@@ -416,7 +416,7 @@ export const words = {
       used_in: "Im anderen Teil benutzt von",
       part_name: (i) => `Teil ${i + 1}`,
       part: (i, n) => `Teil ${i + 1}: ${files(n)}`,
-      undivided: "Dieses Modul wird nicht geteilt: Weniger als vier seiner Dateien benutzen einander, oder es hat mehr als 1.500 Dateien.",
+      undivided: "Dieses Modul lässt sich nicht in Teile zerlegen: Weniger als vier seiner Dateien benutzen einander, oder es hat mehr als 1.500 Dateien.",
     },
     changes: {
       title: "Was hat sich zuletzt geändert, und wer hat es geändert?",

@@ -135,9 +135,10 @@ class _Links:
         self._unresolved: list[str] = []
 
     def add(self, view: GraphView, node: int, role: str, confidence: float) -> None:
-        """Link a node of the code graph, with a role and a confidence.
+        """Link the memory to a node of the code graph.
 
-        If the node has a link with this role, the link with the higher confidence is kept.
+        The link has a role, such as `about`, and a confidence from 0 to 1. `node` is an index in `view`. If the node has a link with this
+        role, the link with the higher confidence is kept.
         """
         label = _LABELS[int(view.label[node])]
         body = view.body_hash(node) if label == "Symbol" else ""

@@ -38,10 +38,11 @@ def begins(facts: FileFacts, source: bytes, table: Table) -> Iterator[End]:
 
 
 def program(source: Source, site: Site, row: Row) -> Iterator[End]:
-    """Yield an `End` for a call that starts a program, or that defines one.
+    """Yield the place of a call that starts a program, or that defines one.
 
-    An example of a call that defines a program is `testscript.RunMain(…)` in Go. For a call in a test that starts a program, the field
-    `name` has the name of the program, or the end of the path of its file.
+    The call is found at `site` in the file `source` because it matches `row`, a row of the table of contracts. An example of a call that
+    defines a program is `testscript.RunMain(…)` in Go. For a call in a test that starts a program, the field `name` has the name of the
+    program, or the end of the path of its file.
     """
     place = source.scope_of_value(site)
     if row.role == BEGINS:

@@ -44,7 +44,10 @@ _BUILDS: Final = {"buildString": "StringBuilder"}
 
 
 def function_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert a type such as `Receiver.(Parameter) -> Result` to a term."""
+    """Convert the type of a function to a term, and return the term's index.
+
+    A term is an expression in the facts of a file. An example of such a type is `Receiver.(Parameter) -> Result`.
+    """
     *before, result = node.named_children
     receiver, parameters = builder.unknown, []
     for child in before:

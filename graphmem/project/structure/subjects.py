@@ -26,7 +26,7 @@ LONGEST: Final = 240  # characters of a signature or a sentence
 
 
 class _File(TypedDict):
-    """A file of a module, as JSON for a model that describes the module."""
+    """A file of a module, as JSON for the language model that describes it."""
 
     path: str
     says: str  # first sentence of its documentation; "" without one

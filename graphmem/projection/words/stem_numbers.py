@@ -1,7 +1,7 @@
 """Give each stem of a word a number, to count words in texts quickly.
 
-The word index stores each text as the numbers of its stems. So a search can score its candidates by their own lines without splitting and
-stemming the texts again.
+The word index stores each text as the numbers of its stems. So a search can count the words in each line of a chunk that it found, without
+splitting and stemming the chunk again.
 """
 
 from __future__ import annotations

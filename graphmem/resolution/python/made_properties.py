@@ -3,7 +3,7 @@
 An example of such a call is `name = property(get, set)` in a class. The call may be in a function that returns the property, as in `length
 = header("Content-Length")`.
 
-A binding of a name is a place that gives the name its meaning, such as `x = f()`, `import x`, `def x` or a parameter.
+The functions here take the binding of a property: the place that gives its name a meaning, here an assignment such as `name = …`.
 """
 
 from __future__ import annotations

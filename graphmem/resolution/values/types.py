@@ -431,8 +431,8 @@ def class_of(instance: Instance) -> Class:
 def handed_back(atom: Atom) -> Symbol | None:
     """Return the class whose object a library function may return.
 
-    `atom` is the type of the call's result. For `load(User)`, the class is `User`, because it was passed to the function. The result is
-    None if `atom` is not such a call.
+    `atom` is the type of the result of a call. For the call `load(User)` of a library's `load`, the class is `User`, because the class was
+    passed to the function. The result is None if the call passes no class, or if `atom` is another type.
     """
     if atom[0] != EXTI:
         return None

@@ -140,7 +140,9 @@ class Outbound:
                 if status not in _AGAIN or last or until - self._clock() <= PAUSE_S:
                     raise OutboundError("refused", f"the server answered {status}; check {self._setting} and the log of the server")
             time.sleep(PAUSE_S)
-        raise AssertionError("every attempt ended without an answer and without an error; report this defect to the authors of graphmem")
+        raise AssertionError(
+            "every attempt of a request ended without an answer and without an error; report this defect to the authors of graphmem"
+        )
 
     def _send(self, body: bytes, until: float) -> tuple[int, bytes]:
         """Send a body once; return (status, body) of the response.

@@ -211,8 +211,13 @@ def refusal_of_any(error: BaseException) -> GraphMemError | None:
 def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = _ELSEWHERE) -> GraphMemError:
     """Return an error of graphmem for a failed file operation.
 
-    If a resource such as disk space ran out, the error names it; otherwise it has the system's reason. The arguments are those of
-    `refusal`.
+    If a resource such as disk space ran out, the error names it; otherwise it has the system's reason.
+
+    Args:
+        error: the exception of the operation.
+        doing: the failed work, subject of the sentence, such as "reading graph.db".
+        path: the file or folder.
+        elsewhere: advice for a path that cannot be written to, such as to choose another place.
     """
     return refusal(error, doing, path, elsewhere) or DiskFullError(
         f"{doing} failed: {error.strerror or error} ({path}); check the disk and its free space, then try again",

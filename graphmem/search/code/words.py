@@ -43,8 +43,8 @@ class UnitWords(NamedTuple):
 class _Terms(NamedTuple):
     """The words of the query that occur in one field of a candidate.
 
-    A field is, for example, the candidate's name. The words are stems, in the order of the text. The length is the number of all words in
-    the field.
+    A field is, for example, the candidate's name. The words are stems, in the order in which they stand in the field. The length is the
+    number of all words in the field.
     """
 
     terms: list[str]

@@ -180,7 +180,7 @@ class LiveFile:
     def covered_chunks(self, model: str) -> int | None:
         """Return how many chunks have a vector of a model; None if unknown.
 
-        The number was recorded by `record_covered`, and nothing was written since.
+        The number is known if `record_covered` recorded it after the last write to the file.
         """
         self._check_open()
         return self._counts.covered.get(model)

@@ -60,7 +60,7 @@ class RelTable(StrEnum):
 class TextColumn(StrEnum):
     """Names of columns that hold strings or lists of strings.
 
-    A statement sets only one such column.
+    A query that writes such a column writes no other column.
     """
 
     PATH = "path"
