@@ -122,7 +122,7 @@ def advice(opened, monkeypatch, request):
 @pytest.mark.parametrize("cell", ["cell-2", "2"])
 def test_an_edited_cell_tells_who_uses_the_functions_that_it_changes(advice, cell):
     said = advice(cell_id=cell, new_source="def twice(cart, times):\n    return times * total(cart)\n")
-    assert f"Edit of {SALES}:twice: 1 dependent in 1 file (they use the old signature): {SALES}:{line_of('print(twice')}" in said
+    assert f"Edit of {SALES}:twice: 1 dependent in 1 file (it uses the old signature): {SALES}:{line_of('print(twice')}" in said
 
 
 @pytest.mark.parametrize(
