@@ -6,9 +6,9 @@ Each ROOT is a project with tests; it is copied. Its suite is recorded with `pyt
 pytest collects the suite once and forks for each test, so a test finds nothing that another test left behind, such as an object that is
 made once. An independent profile function notes the functions that each test runs.
 
-Impact is asked about each function that a passing test runs alone. A row counts the functions, the answers that are `exact`, the exact
-answers without one of these tests, and the pairs of function and test that they lack. A test is identified by its function, so parameter
-sets and inherited tests are one test.
+Impact is asked about each function that a passing test runs alone, unless the index has no symbol of its name, or several. A row counts the
+functions, the answers that are `exact`, the exact answers without one of these tests, and the pairs of function and test that they lack. A
+test is identified by its function, so parameter sets and inherited tests are one test.
 """
 
 from __future__ import annotations

@@ -187,7 +187,10 @@ class Recorder:
 
         def on_audit_event(event: str, _: object) -> None:
             # Other code may set a profile function and put ours back before the test ends.
-            if event == "sys.setprofile" and self._is_on and frame_at(1).f_code not in setters:
+            if event != "sys.setprofile" or not self._is_on:
+                return
+            setter = frame_at(1).f_code
+            if setter is not turn.__code__ and setter.co_filename != of_threads:
                 self._bucket.add(CUT)
 
         def stop() -> None:
@@ -195,7 +198,7 @@ class Recorder:
             threading.setprofile(None)
 
         frame_at = sys._getframe
-        setters = {turn.__code__, getattr(threading.Thread, "_bootstrap_inner").__code__}  # noqa: B009  # each new thread sets `profile`
+        of_threads = threading.Thread.run.__code__.co_filename  # each new thread sets `profile` there
         self._turn, self._stop = turn, stop
         threading.setprofile(profile)
         sys.setprofile(profile)

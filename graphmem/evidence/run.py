@@ -175,8 +175,8 @@ class _Describing:
     def _is_call_of_lambda(self, callee: Code, src: End, dst: End) -> bool:
         """Whether a lambda that ran is the value of the name `dst`.
 
-        Any other lambda or comprehension is part of the function around it, so running it is not a call of that function. The same is true
-        if it runs inside `src`, which is `dst` itself.
+        Any other lambda or comprehension is part of the function around it, so running it is not a call. The result is also False if
+        `src` is `dst`, because then the lambda runs inside itself.
         """
         file = self._files[callee.path]
         return file is not None and src != dst and file.is_lambda(dst)

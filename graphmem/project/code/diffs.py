@@ -5,7 +5,7 @@ The old and the new text of every file are parsed, and their definitions are com
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.analysis.diff import DefinitionChange, compare, join_moves, other_side
 from graphmem.analysis.unified_diff import FileChange, parse
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from graphmem.parsing.facts import FileFacts
 
-
+SHOWN: Final = 12  # characters of a commit id in an answer
 Sides = tuple[bytes | None, bytes | None]  # the old and the new content of a file
 
 
@@ -77,7 +77,7 @@ def of_range(root: Path, base: str, head: str | None) -> Diff:
         first, dots, last = base.partition(git.MERGE_BASE if git.MERGE_BASE in base else "..")
         base, head = base if dots == git.MERGE_BASE else first or "HEAD", last or "HEAD"
     if git.MERGE_BASE in base:
-        base = git.revision(root, base)
+        base = git.revision(root, base)[:SHOWN]
     changes: list[DefinitionChange] = []
     unmapped: list[str] = []
     untracked: list[str] = []

@@ -140,7 +140,7 @@ def without_suffix(path: str) -> str:
 def _own(document: Mapping[str, object], folder: str, leaf: str, base: str | None) -> _Config:
     """Return the settings in a file itself, without those that it inherits.
 
-    `document` is the content of the file, and `folder` is the folder of the file, and `leaf` that of the first file in the `extends` chain.
+    `document` is the content of the file, `folder` is its folder, and `leaf` is the folder of the first file in the `extends` chain.
     `base` is the inherited `baseUrl`.
     """
     options = document.get("compilerOptions")
